@@ -1,0 +1,33 @@
+# make demo: set up and run the main job. make test: set up and run the tests. Both are fast the second time.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint slow clean
+
+demo: $(STAMP)
+	$(BIN)/agssl fit digits --method gcn --seeds 1 --out runs/demo-gcn
+	$(BIN)/agssl fit digits --seeds 1 --out runs/demo
+	$(BIN)/agssl explain runs/demo --degree
+	$(BIN)/agssl explain runs/demo --node 42
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) runs

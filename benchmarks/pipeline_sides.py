@@ -1,0 +1,107 @@
+"""The sides of `pipeline.py`: the whole of AGSSL, by this package and in plain PyG (see `plain_pyg.py`).
+
+Our side is one call of `agssl.train.fit.fit`, watched from outside: it stops at the end of each stage until the parent
+wants the next.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from workers import CLOCKS, Reply, benchmark_graph, peak_mb, single_thread
+
+TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")
+
+
+def prepare(reply: Reply, dataset: str, folder: str) -> None:
+    """METIS parts, k-means clusters and pairs by distance, once for both sides, into `folder`."""
+    from agssl.ops.adjacency import Adjacency
+    from agssl.pretext.prepare import make_task, prepared
+
+    graph = benchmark_graph(dataset)
+    adjacency = Adjacency.of(graph)
+    targets = {name: prepared(make_task(name), graph, adjacency, Path(folder)) for name in TASKS}
+    arrays = {"par": targets["par"]["labels"], "clu": targets["clu"]["labels"]}
+    arrays |= {f"pairdis{c}": targets["pairdis"][f"class{c}"] for c in range(4)}
+    np.savez(Path(folder) / "plain.npz", **arrays)
+    reply({"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features})
+
+
+def ours(
+    reply: Reply, dataset: str, folder: str, rounds: int, epochs: int, clock: str, settings: dict[str, Any]
+) -> None:
+    """Answers (stage, seconds of each epoch) at the end of every stage, then "end"."""
+    single_thread()
+    from agssl.config import Settings
+    from agssl.train.fit import fit
+
+    now, graph = CLOCKS[clock], benchmark_graph(dataset)
+    ticks: list[float] = []
+
+    def watch(stage: str, record: dict[str, float]) -> None:
+        ticks.append(now())
+        if record["epoch"] == epochs - 1:
+            reply((stage, np.diff(ticks).tolist(), peak_mb()))
+            ticks.clear()  # the time until the first epoch of the next stage is not an epoch's
+
+    reply("ready")
+    for round_ in range(rounds):
+        fit(graph, Settings(epochs=epochs, patience=None, alpha=1.0, **settings), round_, watch, Path(folder))
+    reply(("end", [], peak_mb()))
+
+
+def converge(reply: Reply, dataset: str, folder: str, clock: str, settings: dict[str, Any]) -> None:
+    """A whole fit with the package's own stopping rule; answers its seconds, epochs and peak."""
+    single_thread()
+    from agssl.config import Settings
+    from agssl.train.fit import fit
+
+    now, graph = CLOCKS[clock], benchmark_graph(dataset)
+    epochs = 0
+
+    def watch(stage: str, record: dict[str, float]) -> None:
+        nonlocal epochs
+        epochs += 1
+
+    start = now()
+    fit(graph, Settings(alpha=1.0, **settings), 0, watch, Path(folder))
+    reply({"seconds": now() - start, "epochs": epochs, "peak_mb": peak_mb()})
+
+
+def plain_pyg(
+    reply: Reply,
+    dataset: str,
+    folder: str,
+    hidden: int,
+    epochs: int,
+    input_dropout: float,
+    tuned_malloc: bool,
+    clock: str,
+) -> None:
+    """Asked for a stage, answers the seconds of each epoch and the peak; teachers are kept for the student."""
+    single_thread()
+    import torch
+    from plain_pyg import load, train_student, train_teacher
+
+    if tuned_malloc:
+        from agssl.ops.memory import keep_freed_memory
+
+        keep_freed_memory()
+    now = CLOCKS[clock]
+    data = load(benchmark_graph(dataset))
+    with np.load(Path(folder) / "plain.npz") as stored:
+        targets = {name: stored[name] for name in stored.files}
+    torch.manual_seed(0)
+    teachers = {}
+    stage = reply("ready")
+    while True:
+        if stage == "student":
+            logits = torch.stack([teachers[name] for name in TASKS])
+            run = train_student(logits, data, hidden, epochs, input_dropout, now)
+        else:
+            run = train_teacher(stage, data, targets, hidden, epochs, input_dropout, now)
+            teachers[stage] = run.logits
+        # the first epoch fills caches, and our side has no time for it either
+        stage = reply((run.seconds[1:], peak_mb()))

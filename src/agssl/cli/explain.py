@@ -1,0 +1,101 @@
+"""`agssl explain`: whom a node trusted, or nodes of one degree or class on average."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from agssl.cli.common import bar, command_parser, console, json_text, table
+from agssl.cli.source import Source, add_run
+
+if TYPE_CHECKING:
+    from agssl.explain.groups import Group
+    from agssl.explain.node import Explanation
+
+_EXAMPLES = """\
+examples:
+  agssl explain runs/digits-agssl-ts --node 42
+  agssl explain runs/digits-agssl-ts --degree
+  agssl explain runs/mine --class --csv > weights.csv
+"""
+_SHOWN = 20  # neighbours that fit on a screen
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `explain`."""
+    parser = command_parser(subparsers, "explain", "show whom nodes trusted: the weights of the teachers", _EXAMPLES)
+    add_run(parser)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--node", metavar="ID", help="one node, by name or number: teachers, weights, neighbours")
+    what.add_argument("--degree", action="store_true", help="mean weights by degree")
+    what.add_argument("--class", dest="by_class", action="store_true", help="mean weights by predicted class")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON value on stdout")
+    form.add_argument("--csv", action="store_true", help="print CSV on stdout")
+    parser.set_defaults(handler=run_explain)
+
+
+def run_explain(args: argparse.Namespace) -> int:
+    """Print one explanation."""
+    from agssl.explain.groups import by_class, by_degree
+    from agssl.explain.node import explain_node
+
+    source = Source.open(args)
+    if args.node is not None:
+        _node(explain_node(source.bundle, source.fitted(args.run), args.node), args)
+    elif args.degree:
+        _groups("degree", by_degree(source.bundle, source.fitted(args.run).degree), args)
+    else:
+        _groups("class", by_class(source.bundle), args)
+    return 0
+
+
+def _node(found: Explanation, args: argparse.Namespace) -> None:
+    if args.json:
+        sys.stdout.write(json_text(found.to_dict()))
+        return
+    if args.csv:
+        from agssl.store.run_writer import csv_text
+
+        rows = [[o.task, f"{o.weight:.6f}", o.prediction, f"{o.probability:.6f}"] for o in found.opinions]
+        sys.stdout.write(csv_text(["task", "weight", "prediction", "probability"], rows))
+        return
+    out = console()
+    label = "no label" if found.label is None else f"label {found.label}"
+    part = "" if found.part is None else f" ({found.part})"
+    out.print(
+        f"node {found.node}: predicted {found.prediction} ({found.probability:.1%}), {label}{part}", soft_wrap=True
+    )
+    if found.opinions:
+        opinions = table("task", "weight", "trust", "prediction", "probability", left=("task", "trust", "prediction"))
+        for o in found.opinions:
+            opinions.add_row(o.task, f"{o.weight:.3f}", bar(o.weight), o.prediction, f"{o.probability:.1%}")
+        out.print()
+        out.print(opinions)
+    out.print()
+    out.print(f"{found.degree} neighbours" + (":" if found.degree else ""))
+    if found.neighbours:
+        neighbours = table("node", "label", "prediction", left=("node", "label", "prediction"))
+        for n in found.neighbours[:_SHOWN]:
+            neighbours.add_row(n.node, n.label or "-", n.prediction)
+        out.print(neighbours)
+    if found.degree > _SHOWN:
+        out.print(f"and {found.degree - _SHOWN} more (--json has them all)")
+
+
+def _groups(kind: str, groups: list[Group], args: argparse.Namespace) -> None:
+    if args.json:
+        sys.stdout.write(json_text([{kind: g.name, "nodes": g.nodes, "weights": g.weights} for g in groups]))
+        return
+    tasks = list(groups[0].weights)
+    if args.csv:
+        from agssl.store.run_writer import csv_text
+
+        rows = [[g.name, g.nodes, *(f"{w:.6f}" for w in g.weights.values())] for g in groups]
+        sys.stdout.write(csv_text([kind, "nodes", *tasks], rows))
+        return
+    shown = table(kind, "nodes", *tasks, left=(kind, *tasks))
+    for g in groups:
+        shown.add_row(g.name, f"{g.nodes:,}", *(f"{w:.3f} {bar(w, 10)}" for w in g.weights.values()))
+    console().print(shown)

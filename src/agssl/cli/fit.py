@@ -1,0 +1,125 @@
+"""`agssl fit`: train, measure, and write a run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import sys
+import time
+from typing import Any
+
+from agssl.cli.common import command_parser, console, json_text, say, table
+from agssl.cli.options import add_compute, add_graph, add_seeds, add_settings, make_plan
+from agssl.errors import GraphError, SettingsError
+
+_EXAMPLES = """\
+examples:
+  agssl fit digits
+  agssl fit cora --method gcn --seeds 10 --hidden 256 --jobs 2
+  agssl fit my-graph/ --tasks par,clu,dgi --integration lf --out runs/mine
+  agssl fit table.csv --knn 10 --label species --json
+  agssl fit cora --config runs/mine/config.toml --seed 7
+
+GRAPH as a folder has edges.csv (source,target) and nodes.csv (id, feature columns, label, optional split).
+A config file has settings by their names here, and may have `split` and `seeds` (a count or a list):
+  hidden = 256
+  tasks = ["par", "dgi"]
+  seeds = 5
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `fit`."""
+    parser = command_parser(subparsers, "fit", "train on a graph and write a run", _EXAMPLES)
+    add_graph(parser)
+    add_seeds(parser)
+    parser.add_argument(
+        "--out", metavar="RUN", help="folder to write the run to (default: runs/GRAPH-METHOD-INTEGRATION)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
+    add_compute(parser)
+    add_settings(parser)
+    parser.set_defaults(handler=run_fit)
+
+
+def run_fit(args: argparse.Namespace) -> int:
+    """Fit every seed, write the run and print the results."""
+    plan = make_plan(args)
+    if args.jobs < 1:
+        raise SettingsError(f"jobs = {args.jobs}, but at least one is needed")
+    from agssl import runner
+
+    runner.check(plan.settings, args.device, args.threads)
+
+    from agssl.cli.progress import Progress
+    from agssl.data.fetch import data_folders
+    from agssl.data.resolve import open_graph
+    from agssl.data.splits import make_split
+    from agssl.rng import Rng
+    from agssl.store.run import GraphSource, describe
+    from agssl.store.run_writer import RunWriter
+
+    how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    graph = open_graph(args.graph, split=None, say=say, **how)
+    if graph.missing is not None:
+        raise GraphError(graph.missing)
+    for seed in plan.seeds:  # a split that can't be made shows before the first epoch
+        make_split(plan.split, graph, Rng(seed).child("split"))
+    out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
+    with RunWriter(out) as writer:
+        cache = data_folders().cache / "targets"
+        job = runner.Job(graph, plan.settings, plan.split, writer.staging, cache, args.device, args.threads)
+        start = time.perf_counter()
+        with Progress(len(plan.seeds), plan.settings.epochs, args.jobs) as progress:
+            results = runner.fit_seeds(job, plan.seeds, args.jobs, progress.watch, progress.done)
+        summary = runner.summarise(graph.name, plan.settings, results)
+        summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
+        about = describe(
+            GraphSource.of(graph, args.graph, **how),
+            plan.seeds,
+            command=shlex.join(["agssl", *args.argv]),
+            device=args.device,
+            threads=args.threads,
+        )
+        writer.commit(about, plan.settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
+    if args.json:
+        sys.stdout.write(json_text(summary))
+    else:
+        show(summary)
+    return 0
+
+
+def show(summary: dict[str, Any]) -> None:
+    """Print the results of a run for people."""
+    method, count = summary["method"], len(summary["seeds"])
+    details = ", ".join(str(summary[key]) for key in ("integration", "setting") if summary[key])
+    heading = f"{summary['dataset']}: {method}" + (f" ({details})" if details else "")
+    out = console()
+    out.print(f"{heading}, {count} seed{'s' * (count > 1)}, {summary['seconds']:.1f} seconds", soft_wrap=True)
+    teachers = summary["teachers"] if summary["integration"] else []
+    weight = ["weight"] if teachers else []
+    rows = table("method", "test % ± std", "val % ± std", "macro-F1", "log-loss", "ECE", *weight, left=("method",))
+    for teacher in teachers:
+        accuracies = (_percent(teacher[f"{part}_accuracy"]) for part in ("test", "val"))
+        rows.add_row(f"teacher {teacher['task']}", *accuracies, "", "", "", _number(teacher["weight"]))
+    accuracies = (_percent(summary[f"{part}_accuracy"]) for part in ("test", "val"))
+    rows.add_row(method, *accuracies, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
+    out.print(rows)
+    out.print(f"the run is in {summary['run']}", soft_wrap=True)
+
+
+def _percent(spread: dict[str, Any]) -> str:
+    if spread["mean"] is None:
+        return "-"
+    return f"{100 * spread['mean']:.2f} ± {100 * spread['std']:.2f}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _run_name(graph: str, settings: Any) -> str:
+    parts = [graph, settings.method] + ([settings.integration] if settings.method == "agssl" else [])
+    return re.sub(r"[^\w.+-]+", "-", "-".join(parts)).lstrip(".-")

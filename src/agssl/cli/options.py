@@ -1,0 +1,153 @@
+"""Options of `agssl fit` and the like: every field of `Settings` is one, and any may come from a TOML file instead."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agssl import config
+from agssl.config import RUN_KEYS, Settings, parse_alpha, read_toml
+from agssl.errors import SettingsError
+
+_HELP = {
+    "method": f"{', '.join(config.METHODS)}",
+    "tasks": "pretext tasks, with commas; settings of a task after colons, as in par:parts=100",
+    "integration": "whom each node trusts: lf, ts, random, average, weighted",
+    "setting": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
+    "hidden": "width of the hidden representation",
+    "layers": "layers of the encoder",
+    "head": "the class head: gcn or linear",
+    "norm": "none or batch",
+    "dropout": "dropout of the hidden representation",
+    "input_dropout": "dropout of the features",
+    "alpha": "weight of the pretext losses: a number, one a task (par=10,clu=1), or auto (by validation)",
+    "beta": "weight of the distillation loss",
+    "tau": "temperature of the distillation",
+    "lr": "learning rate",
+    "weight_decay": "L2 penalty",
+    "epochs": "most epochs of a stage",
+    "patience": "epochs without a better validation result before a stage ends, 0 for never",
+    "class_weight": "none, or balanced: rare classes count more",
+    "lambda_fit": f"by which predictions task weights are fitted: {', '.join(config.LAMBDA_FITS)}",
+    "folds": "folds of crossfit",
+}
+
+
+def _tasks(text: str) -> tuple[str, ...]:
+    return tuple(task.strip() for task in text.split(",") if task.strip())
+
+
+_TYPES: Mapping[str, Callable[[str], Any]] = {
+    "int": int,
+    "int | None": int,
+    "float": float,
+    "float | None": float,
+    "str": str,
+    "str | None": str,
+    "tuple[str, ...]": _tasks,
+    "Alpha": parse_alpha,
+}
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """One option for each field of `Settings`; what is not given stays out of the namespace."""
+    group = parser.add_argument_group("settings", "Each can also stand in the file of --config; options win.")
+    for field in dataclasses.fields(Settings):
+        option = "--" + field.name.replace("_", "-")
+        text = _HELP.get(field.name, field.name.replace("_", " ")).replace("%", "%%") + _default(field.default)
+        dest = f"set_{field.name}"
+        if field.type == "bool":
+            action = argparse.BooleanOptionalAction
+            group.add_argument(option, dest=dest, action=action, default=argparse.SUPPRESS, help=text)
+        elif str(field.type) in _TYPES:  # anything more intricate comes from a file only
+            kind = _TYPES[str(field.type)]
+            metavar = {"int": "N", "float": "X"}.get(str(field.type).split()[0], "NAME")
+            group.add_argument(option, dest=dest, type=kind, default=argparse.SUPPRESS, metavar=metavar, help=text)
+
+
+def _default(value: Any) -> str:
+    if value is None or value is dataclasses.MISSING:
+        return ""
+    return f" (default: {','.join(value) if isinstance(value, tuple) else value})"
+
+
+def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """The graph and how to read it."""
+    text = "a dataset's name, a file or a folder"
+    if required:
+        parser.add_argument("graph", metavar="GRAPH", help=text)
+    else:
+        text = f"{text}: another graph with the same features; labels are not needed"
+        parser.add_argument("graph", metavar="GRAPH", nargs="?", help=text)
+    same = "" if required else "; as in the run, if not given"
+    parser.add_argument(
+        "--knn", type=int, metavar="K", help=f"link each row of a table to the K rows most like it{same}"
+    )
+    parser.add_argument("--metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
+    parser.add_argument("--label", metavar="COLUMN", help=f"the column with the labels (default: label){same}")
+
+
+def add_compute(parser: argparse.ArgumentParser) -> None:
+    """Where to compute."""
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:1 ...")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
+
+
+def add_seeds(parser: argparse.ArgumentParser) -> None:
+    """Which seeds, and how to split."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--seeds", type=int, metavar="N", help="run the seeds 0 to N-1 (default: 1)")
+    which.add_argument("--seed", type=int, metavar="S", help="run this one seed")
+    parser.add_argument(
+        "--split",
+        metavar="HOW",
+        help="auto (default), public, random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
+    )
+    parser.add_argument("--config", metavar="FILE", help="TOML file with settings, and split and seeds if need be")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to fit, apart from the graph."""
+
+    settings: Settings
+    seeds: tuple[int, ...]
+    split: str
+
+
+def make_plan(args: argparse.Namespace) -> Plan:
+    """Settings, seeds and split: options before the config file before defaults."""
+    values = {} if args.config is None else read_toml(args.config, RUN_KEYS)
+    seeds, split = values.pop("seeds", 1), values.pop("split", "auto")
+    for name, value in vars(args).items():
+        if name.startswith("set_"):
+            values[name.removeprefix("set_")] = value
+    if values.get("patience") == 0:
+        values["patience"] = None
+    if args.seeds is not None:
+        seeds = args.seeds
+    elif args.seed is not None:
+        seeds = [args.seed]
+    split = split if args.split is None else args.split
+    if not isinstance(split, str):
+        raise SettingsError(f"split = {split!r}, but it must be text, as in random:20/500/1000")
+    return Plan(Settings().replace(**values), _seeds(seeds), split)
+
+
+def _seeds(value: Any) -> tuple[int, ...]:
+    """Seeds from a count or a list."""
+    listed = value if isinstance(value, list) else [value]
+    if not listed or any(isinstance(seed, bool) or not isinstance(seed, int) for seed in listed):
+        raise SettingsError(f"seeds = {value!r}, but it must be a whole number or a list of them, as in 5 or [0, 1, 2]")
+    if not isinstance(value, list):
+        if value < 1:
+            raise SettingsError(f"seeds = {value}, but at least one is needed, as in --seeds 5")
+        return tuple(range(value))
+    if min(value) < 0:
+        raise SettingsError(f"seed {min(value)} is negative; seeds are 0, 1, 2, ...")
+    if len(set(value)) < len(value):
+        raise SettingsError(f"seeds = {value}, but each may be there only once")
+    return tuple(value)

@@ -1,0 +1,91 @@
+"""What a person sees while models train: a live line on a terminal, else a line for each finished seed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from agssl.cli.common import say
+
+_EVERY = 0.1  # seconds between updates: an epoch may take a millisecond
+
+Watch = Callable[[str, dict[str, float]], None]
+
+
+class Progress:
+    """Progress on stderr; use it as a context manager.
+
+    Args:
+        seeds: how many seeds there are.
+        epochs: most epochs of a stage.
+        jobs: with several processes only finished seeds are shown.
+    """
+
+    def __init__(self, seeds: int, epochs: int, jobs: int = 1) -> None:
+        self.seeds, self.epochs = seeds, epochs
+        self.alone = min(seeds, jobs) == 1
+        self.live: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> Progress:
+        if not sys.stderr.isatty():
+            return self
+        from rich import progress
+        from rich.console import Console
+
+        columns = [
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(bar_width=24),
+            progress.TextColumn("{task.completed}/{task.total}"),
+            progress.TextColumn("{task.fields[note]}"),
+            progress.TimeElapsedColumn(),
+        ]
+        self.live = progress.Progress(*columns, console=Console(stderr=True, highlight=False), transient=True)
+        self.live.start()
+        if not self.alone:
+            self.task = self.live.add_task("seeds", total=self.seeds, note="")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def watch(self, seed: int) -> Watch:
+        """The watcher of one seed."""
+        if self.live is None:
+            return lambda stage, record: None
+        if self.task is not None:
+            self.live.remove_task(self.task)
+        self.task = self.live.add_task(f"seed {seed}", total=self.epochs, note="")
+        stage_now, best, shown = "", 0.0, 0.0
+
+        def update(stage: str, record: dict[str, float]) -> None:
+            nonlocal stage_now, best, shown
+            if stage != stage_now or record["epoch"] == 0:
+                stage_now, best, shown = stage, 0.0, 0.0
+            best = max(best, record.get("val_accuracy", 0.0))
+            now = time.monotonic()
+            if now - shown < _EVERY:
+                return
+            shown = now
+            note = f"loss {record['loss']:.4f}" + (f", best validation {best:.1%}" if best else "")
+            text = f"seed {seed}, {stage}, epoch"
+            self.live.update(self.task, description=text, completed=int(record["epoch"]) + 1, note=note)
+
+        return update
+
+    def done(self, metrics: dict[str, Any]) -> None:
+        """Say that a seed is finished."""
+        test = "" if metrics["test"] is None else f", test {metrics['test']['accuracy']:.1%}"
+        line = f"seed {metrics['seed']}: validation {metrics['val']['accuracy']:.1%}{test}, {metrics['seconds']:.1f} s"
+        if self.live is None:
+            say(line)
+            return
+        self.live.console.print(line)
+        if not self.alone:
+            self.live.advance(self.task)

@@ -1,0 +1,109 @@
+"""What `predict`, `embed` and `explain` work on: a run or a model file, and perhaps another graph."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agssl.cli.common import say
+from agssl.errors import DataError, GraphError, SettingsError
+
+if TYPE_CHECKING:
+    from agssl.data.graph import Graph
+    from agssl.store.model import Bundle
+    from agssl.store.run import Run
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """The run and its seed."""
+    parser.add_argument("run", metavar="RUN", help="a folder written by agssl fit, or a model written by AGSSL.save")
+    parser.add_argument("--seed", type=int, metavar="S", help="which seed of the run (default: its first)")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A model, and the run that it is from, if any."""
+
+    bundle: Bundle
+    run: Run | None
+    seed: int | None
+
+    @classmethod
+    def open(cls, args: argparse.Namespace) -> Source:
+        """The model that the arguments name."""
+        path = Path(args.run)
+        if path.is_file():
+            from agssl.store.model import load_bundle
+
+            if args.seed is not None:
+                raise SettingsError(f"{path} is one model, so there is no seed {args.seed} to choose; leave --seed out")
+            return cls(load_bundle(path), None, None)
+        from agssl.store.run import Run
+
+        run = Run.open(path)
+        return cls(run.bundle(args.seed), run, args.seed)
+
+    def need_run(self, path: str) -> Run:
+        """The run, or an error that a model file does not carry its graph."""
+        if self.run is None:
+            raise DataError(f"{path} is a model without its graph; name a graph, or give a folder written by agssl fit")
+        return self.run
+
+    def graph(self, args: argparse.Namespace) -> Graph:
+        """The graph that the arguments name, labels not needed; without one, that of the run."""
+        if args.graph is None:
+            return self.fitted(args.run)
+        from agssl.data.resolve import open_graph
+
+        past = None if self.run is None else self.run.source
+        knn = args.knn
+        if knn is None and past is not None and _without_edges(args.graph):
+            knn = past.knn
+        graph = open_graph(
+            args.graph,
+            split=None,
+            knn=knn,
+            metric=args.metric or (past.metric if past else "cosine"),
+            label=args.label or (past.label if past else "label"),
+            require_labels=False,
+            say=say,
+        )
+        if graph.missing is not None:
+            raise GraphError(graph.missing)
+        return graph
+
+    def fitted(self, path: str) -> Graph:
+        """The graph of the run, with its split."""
+        graph = self.need_run(path).graph(self.seed)
+        if graph.num_nodes != len(self.bundle.logits):
+            raise DataError(
+                f"the model in {path} was fitted on {len(self.bundle.logits)} nodes, but its graph has "
+                f"{graph.num_nodes}; fit again"
+            )
+        return graph
+
+
+def compute(args: argparse.Namespace) -> None:
+    """Check and set the options of `add_compute`."""
+    import torch
+
+    from agssl.config import Settings
+    from agssl.runner import check
+
+    check(Settings(method="gcn"), args.device, args.threads)
+    torch.set_num_threads(args.threads)
+
+
+def _without_edges(text: str) -> bool:
+    """Whether a path is a table, or a folder with one, that brings no edges."""
+    from agssl.data.datasets import is_dataset
+    from agssl.data.tables import find_table, is_table
+
+    path = Path(text)
+    if is_dataset(text) or not path.exists():
+        return False
+    if path.is_dir():
+        return find_table(path, "nodes") is not None and find_table(path, "edges") is None
+    return is_table(path)

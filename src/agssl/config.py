@@ -1,0 +1,185 @@
+"""Settings: frozen, checked, read from TOML and written to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agssl.errors import SettingsError, unknown_name
+
+TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
+METHODS = ("agssl", "gcn", "single", "joint")
+SETTINGS = ("jt", "pf")
+HEADS = ("gcn", "linear")
+NORMS = ("none", "batch")
+LAMBDA_FITS = ("val", "crossfit", "train")
+CLASS_WEIGHTS = ("none", "balanced")
+RUN_KEYS = ("split", "seeds")  # what a config file may set beside the settings
+
+Alpha = float | str | Mapping[str, float] | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides the result of a fit, but the graph, its split and the seed.
+
+    Names are those of the estimator's parameters and, with dashes, of the command line's options.
+    """
+
+    method: str = "agssl"
+    tasks: tuple[str, ...] = TASKS  # "name" or "name:setting=value", see `agssl.pretext`
+    integration: str = "ts"
+    setting: str = "jt"
+    hidden: int = 128
+    layers: int = 1
+    head: str = "gcn"
+    norm: str = "none"
+    dropout: float = 0.5
+    input_dropout: float = 0.5
+    alpha: Alpha = None  # weight of a task: one number, one a task, "auto" (by validation), None (each task's own)
+    beta: float = 1.0
+    tau: float = 1.0
+    lr: float = 0.01
+    weight_decay: float = 5e-4
+    epochs: int = 500
+    patience: int | None = 100
+    class_weight: str = "none"
+    lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
+    folds: int = 3  # of crossfit
+    calibrate: bool = True  # fit each teacher's temperature to the labels that judge it (never with "train")
+    shrinkage: float = 0.0  # pull of lambda toward equal weights
+    student_gradient: bool = False  # whether the loss of lambda also moves the student
+    student_dropout: float | None = None  # None: as the teachers
+    generations: int = 1  # from the second on, the last student joins the teachers with half the weight
+
+    def __post_init__(self) -> None:
+        for name, known in (
+            ("method", METHODS),
+            ("setting", SETTINGS),
+            ("head", HEADS),
+            ("norm", NORMS),
+            ("lambda_fit", LAMBDA_FITS),
+            ("class_weight", CLASS_WEIGHTS),
+        ):
+            value = getattr(self, name)
+            if value not in known:
+                raise unknown_name(name, str(value), known)
+        for name, low in (
+            ("hidden", 1),
+            ("layers", 1),
+            ("epochs", 1),
+            ("patience", 1),
+            ("folds", 2),
+            ("generations", 1),
+        ):
+            value = getattr(self, name)
+            if value is None and name == "patience":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+                raise SettingsError(f"{name} = {value!r}, but it must be a whole number of at least {low}")
+        for name in ("dropout", "input_dropout", "student_dropout"):
+            if name != "student_dropout" or self.student_dropout is not None:
+                self._number(name, 0, 1, "in [0, 1)", include_low=True)
+        for name in ("calibrate", "student_gradient"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingsError(f"{name} = {getattr(self, name)!r}, but it must be true or false")
+        self._number("tau", 0, float("inf"), "above 0 (1 leaves the teachers' probabilities as they are)")
+        self._number("lr", 0, float("inf"), "above 0 (0.01 is usual)")
+        self._number("beta", 0, float("inf"), "0 or above", include_low=True)
+        self._number("weight_decay", 0, float("inf"), "0 or above", include_low=True)
+        self._number("shrinkage", 0, float("inf"), "0 or above (0.1 is a strong pull)", include_low=True)
+        listed = isinstance(self.tasks, Iterable) and not isinstance(self.tasks, str | bytes)
+        if not listed or not all(isinstance(task, str) for task in self.tasks):
+            raise SettingsError(f"tasks = {self.tasks!r}, but it must be a list of names, e.g. ('par', 'clu')")
+        if not isinstance(self.integration, str):
+            raise SettingsError(f"integration = {self.integration!r}, but it must be a name, e.g. ts")
+        object.__setattr__(self, "tasks", tuple(self.tasks))
+        if not self.tasks and self.method != "gcn":
+            raise SettingsError(
+                f"no task is named, but method {self.method!r} needs at least one, e.g. {', '.join(TASKS)}"
+            )
+        self._check_alpha()
+
+    def _number(self, name: str, low: float, high: float, must: str, include_low: bool = False) -> None:
+        value = getattr(self, name)
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not (low < value < high or (include_low and value == low)):
+            raise SettingsError(f"{name} = {value!r}, but it must be a number {must}")
+
+    def _check_alpha(self) -> None:
+        values = self.alpha.items() if isinstance(self.alpha, Mapping) else [("alpha", self.alpha)]
+        for name, value in values:
+            if value is None or (value == "auto" and not isinstance(self.alpha, Mapping)):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise SettingsError(
+                    f"alpha of {name} = {value!r}, but it must be a number of 0 or above, one a task "
+                    "(par=10,clu=1), or auto"
+                )
+
+    def replace(self, **changes: Any) -> Settings:
+        """The same settings with some changed; unknown names are refused."""
+        known = {f.name for f in dataclasses.fields(self)}
+        for name in changes:
+            if name not in known:
+                raise unknown_name("setting", name, known)
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, None left out, as TOML and JSON take them."""
+        values = dataclasses.asdict(self)
+        values["tasks"] = list(self.tasks)
+        return {name: dict(v) if isinstance(v, Mapping) else v for name, v in values.items() if v is not None}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+        """The inverse of `to_dict`: a setting that may be None and is not there is None."""
+        absent = {f.name: None for f in dataclasses.fields(cls) if str(f.type).endswith(("None", "Alpha"))}
+        return cls().replace(**(absent | dict(values)))
+
+
+def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:
+    """The settings in a TOML file: names as in `Settings`, dashes or underscores; unknown ones are refused.
+
+    Args:
+        path: the file.
+        also: further names that the caller understands; their values come back unchecked.
+    """
+    try:
+        with open(path, "rb") as file:
+            values = tomllib.load(file)
+    except OSError as error:
+        raise SettingsError(f"can't read the config {path}: {error.strerror}; check the path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"the config {path} is not valid TOML: {error}") from error
+    values = {name.replace("-", "_"): value for name, value in values.items()}
+    if values.get("patience") == 0:
+        values["patience"] = None
+    known = {f.name for f in dataclasses.fields(Settings)} | set(also)
+    for name in values:
+        if name not in known:
+            raise unknown_name("setting", name, known)
+    Settings().replace(**{name: value for name, value in values.items() if name not in also})
+    return values
+
+
+def parse_alpha(text: str) -> Alpha:
+    """Alpha from the command line: `10`, `auto`, or `par=10,clu=1`.
+
+    >>> parse_alpha("par=10,clu=1")
+    {'par': 10.0, 'clu': 1.0}
+    """
+    if text == "auto":
+        return text
+    try:
+        if "=" not in text:
+            return float(text)
+        return {name.strip(): float(value) for name, value in (part.split("=") for part in text.split(","))}
+    except ValueError:
+        raise SettingsError(
+            f"alpha {text!r} is not understood; give a number, auto, or one a task: par=10,clu=1"
+        ) from None

@@ -1,0 +1,202 @@
+"""The validated attributed graph that everything else works on."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from agssl.data.labels import clean_labels
+from agssl.data.splits import Split, check_split
+from agssl.data.validate import as_features, check_node_names, clean_edges
+from agssl.errors import GraphError
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+log = logging.getLogger("agssl")
+
+Features: TypeAlias = np.ndarray | sp.csr_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected attributed graph with labels on some nodes.
+
+    Make one with `Graph.from_arrays` (validates, symmetrises, cleans), `read_graph` or `load_dataset`; the constructor
+    itself trusts its arguments. The edges are a symmetric CSR adjacency without self-loops or duplicates, its
+    column indices sorted within each row.
+    """
+
+    indptr: np.ndarray  # int64 [N + 1]
+    indices: np.ndarray  # int32 [2E]
+    x: Features  # float32 [N, d], CSR or dense
+    y: np.ndarray  # int64 [N], -1 for unlabelled
+    classes: tuple[str, ...]  # names, in the order of the labels
+    split: Split | None = None
+    name: str = "graph"
+    node_names: np.ndarray | None = None  # str [N]
+    missing: str | None = None  # what is not there (the features of ogbn-arxiv), as a sentence for the user
+
+    @classmethod
+    def from_arrays(
+        cls,
+        edges: Any,
+        x: Any,
+        y: Any,
+        *,
+        classes: Sequence[Any] | None = None,
+        split: Split | None = None,
+        name: str = "graph",
+        node_names: Any = None,
+        num_nodes: int | None = None,
+        missing: str | None = None,
+        require_labels: bool = True,
+        notify: bool = True,
+    ) -> Graph:
+        """Validate, symmetrise and clean a graph; it never changes the arrays that it is given.
+
+        One-way edges get their reverse; self-loops and duplicates are dropped. One warning on the logger "agssl" says
+        so, once a call: Python prints it on stderr even where nobody configured logging.
+
+        Args:
+            edges: int array [2, E], or a SciPy sparse adjacency (its weights are not used).
+            x: features [N, d], dense or SciPy sparse; None only together with `missing`.
+            y: labels [N]; numbers or strings, with -1, NaN, None or "" where a node has none.
+            classes: names of the classes; numbers in `y` are then positions in it.
+            split: the split that comes with the data.
+            name: what to call the graph in messages and results.
+            node_names: N distinct names.
+            num_nodes: N, to be checked against the rest.
+            missing: what the data lack, as a sentence; allows a graph without features.
+            require_labels: insist on labelled nodes of at least two classes. Prediction on a new graph needs none.
+            notify: whether to log what was cleaned.
+
+        Raises:
+            GraphError: anything that can't be right, with its value, cause and cure.
+        """
+        labels, names = clean_labels(y, classes, required=require_labels)
+        features = as_features(np.empty((len(labels), 0), dtype=np.float32) if x is None else x)
+        if features.shape[0] != len(labels):
+            raise GraphError(
+                f"there are {features.shape[0]} rows of features but {len(labels)} labels; "
+                "give one of each per node (an unlabelled node has the label -1)"
+            )
+        if num_nodes is not None and num_nodes != len(labels):
+            raise GraphError(
+                f"num_nodes is {num_nodes}, but there are {len(labels)} labels; leave it out or correct it"
+            )
+        if features.shape[1] == 0 and missing is None and len(labels):
+            raise GraphError("the nodes have no features; give at least one numeric column")
+        indptr, indices, report = clean_edges(edges, len(labels))
+        if split is not None:
+            check_split(split, labels)
+        if notify and str(report):
+            log.warning("%s: %s", name, report)
+        names_array = check_node_names(node_names, len(labels))
+        return cls(indptr, indices, features, labels, names, split, name, names_array, missing)
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Undirected edges, no self-loops."""
+        return len(self.indices) // 2
+
+    @property
+    def num_features(self) -> int:
+        """d."""
+        return int(self.x.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        """C."""
+        return len(self.classes)
+
+    @cached_property
+    def degree(self) -> np.ndarray:
+        """Neighbours of each node, int64 [N]."""
+        return np.diff(self.indptr)
+
+    def neighbours(self, node: int) -> np.ndarray:
+        """The nodes next to `node`, int32, sorted."""
+        return self.indices[self.indptr[node] : self.indptr[node + 1]]
+
+    def adjacency(self) -> sp.csr_matrix:
+        """The adjacency as a SciPy matrix of ones (float32)."""
+        ones = np.ones(len(self.indices), dtype=np.float32)
+        return sp.csr_matrix((ones, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
+
+    def with_split(self, split: Split) -> Graph:
+        """The same graph with another split."""
+        return replace(self, split=split)
+
+    def with_labels(self, y: Any) -> Graph:
+        """The same graph with other labels (-1 for unlabelled) and no split."""
+        labels, names = clean_labels(y, None)
+        if len(labels) != self.num_nodes:
+            raise GraphError(
+                f"there are {len(labels)} labels for {self.num_nodes} nodes; give one a node, -1 if unknown"
+            )
+        return replace(self, y=labels, classes=names, split=None)
+
+    def hide_test(self) -> Graph:
+        """The same graph with the labels of the test nodes, and of nodes in no part of the split, removed.
+
+        Everything that trains or selects gets this one, so that it can't read a test label even by mistake.
+        """
+        assert self.split is not None
+        y = np.full_like(self.y, -1)
+        for part in (self.split.train, self.split.val):
+            y[part] = self.y[part]
+        return replace(self, y=y)
+
+    def info(self) -> dict[str, Any]:
+        """The facts about the graph, ready for JSON; `missing` is there only where something is."""
+        filled = int(np.count_nonzero(self.x) if isinstance(self.x, np.ndarray) else self.x.nnz)
+        cells = self.num_nodes * self.num_features
+        facts = {
+            "name": self.name,
+            "nodes": self.num_nodes,
+            "edges": self.num_edges,
+            "features": self.num_features,
+            "classes": self.num_classes,
+            "density": filled / cells if cells else None,
+            "homophily": self.homophily(),
+            "isolated": int((self.degree == 0).sum()),
+            "split": self.split.sizes() if self.split is not None else {"train": 0, "val": 0, "test": 0},
+        }
+        return facts | ({"missing": self.missing} if self.missing else {})
+
+    def homophily(self) -> float | None:
+        """The share of edges between nodes of one class, among the edges with both ends labelled."""
+        source = np.repeat(self.y, self.degree)
+        target = self.y[self.indices]
+        known = (source >= 0) & (target >= 0)
+        return float((source == target)[known].mean()) if known.any() else None
+
+    def to_pyg(self) -> Data:
+        """This graph as a PyG `Data` from which `to_graph` gets back the same graph."""
+        from agssl.data.convert import to_pyg
+
+        return to_pyg(self)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of edges and features: the key under which prepared targets are cached."""
+        digest = hashlib.blake2b(digest_size=16)
+        arrays = [self.indptr, self.indices]
+        arrays += [self.x] if isinstance(self.x, np.ndarray) else [self.x.indptr, self.x.indices, self.x.data]
+        for array in arrays:
+            digest.update(str((array.dtype, array.shape)).encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()

@@ -1,0 +1,55 @@
+"""What a user means by a graph's name: a named dataset, or a path to a graph of their own."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from agssl.data.datasets import DATASETS, dataset_spec, is_dataset, read_dataset
+from agssl.data.fetch import Say, data_folders
+from agssl.data.graph import Graph
+from agssl.data.readers import read_graph
+from agssl.data.splits import make_split
+from agssl.errors import DataError, SettingsError, unknown_name
+
+log = logging.getLogger("agssl")
+
+
+def open_graph(
+    text: str,
+    *,
+    split: str | None = "auto",
+    seed: int = 0,
+    knn: int | None = None,
+    metric: str = "cosine",
+    label: str = "label",
+    require_labels: bool = True,
+    say: Say = log.info,
+) -> Graph:
+    """The graph that `text` names, with a split; a dataset's name comes before a file of the same name.
+
+    Args:
+        text: a dataset's name, or a path for `read_graph`.
+        split: see `agssl.data.splits`; None leaves the split that came with the data, if any.
+        seed: of the draw, where the split is drawn.
+        knn: for `read_graph`.
+        metric: for `read_graph`.
+        label: for `read_graph`.
+        require_labels: for `read_graph`.
+        say: gets a line for each file that has to be fetched.
+    """
+    if is_dataset(text):
+        if knn is not None:
+            raise SettingsError(f"knn is {knn}, but the dataset {text} brings its own edges; leave knn out")
+        graph = read_dataset(dataset_spec(text), data_folders(), say)
+    elif Path(text).exists():
+        graph = read_graph(text, knn=knn, metric=metric, label=label, require_labels=require_labels)
+    elif "/" in text or "\\" in text or Path(text).suffix:
+        raise DataError(f"{text} does not exist; check the path, or name a dataset: {', '.join(DATASETS)}")
+    else:
+        raise unknown_name("dataset", text, DATASETS)
+    if split is None:
+        return graph
+    from agssl.rng import Rng
+
+    return graph.with_split(make_split(split, graph, Rng(seed).child("split")))

@@ -1,0 +1,117 @@
+"""Splits from a file.
+
+`.npz`: boolean masks or index lists named train, val, test. `.json`: an object with such lists, of indices or of node
+names. `.csv`: either columns `id,split` with train, val, test or nothing for each node, or columns train, val, test
+with 0 or 1 on one row per node.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agssl.data.splits import PARTS, Split
+from agssl.errors import DataError, GraphError
+
+_OTHER_NAMES = {"valid": "val", "validation": "val"}
+_ENDINGS = ("_mask", "_idx", "_index")
+_BITS = {"1": True, "true": True, "0": False, "false": False, "": False}
+
+
+def read_split(path: Path, num_nodes: int, node_names: np.ndarray | None = None) -> Split:
+    """The split in the file `path`, not yet checked against labels."""
+    if not path.is_file():
+        raise DataError(f"the split file {path} does not exist; check the path")
+    try:
+        parts = {".npz": _from_npz, ".json": _from_json, ".csv": _from_csv}[path.suffix.lower()](path)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, csv.Error) as error:
+        raise DataError(f"cannot read the split file {path}: {error}; write it anew") from error
+    arrays = {part: _nodes(part, parts[part], path, num_nodes, node_names) for part in parts}
+    try:
+        return Split.from_arrays(arrays, origin=str(path))
+    except GraphError as error:
+        raise GraphError(f"{path}: {error}") from error
+
+
+def part_name(text: str) -> str | None:
+    """Which part a user's word means, if any.
+
+    >>> part_name("valid_mask"), part_name("Test"), part_name("dev")
+    ('val', 'test', None)
+    """
+    word = text.strip().lower()
+    for ending in _ENDINGS:
+        word = word.removesuffix(ending)
+    word = _OTHER_NAMES.get(word, word)
+    return word if word in PARTS else None
+
+
+def _from_npz(path: Path) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return {part: arrays[key] for key in arrays.files if (part := part_name(key))}
+
+
+def _from_json(path: Path) -> dict[str, Any]:
+    value = json.loads(path.read_text(encoding="utf-8-sig"))
+    if not isinstance(value, dict):
+        raise DataError(
+            f"the split file {path} holds a {type(value).__name__}; expected an object with train, val and test"
+        )
+    return {part: value[key] for key in value if (part := part_name(key))}
+
+
+def _from_csv(path: Path) -> dict[str, Any]:
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        header, *rows = [row for row in csv.reader(file) if row] or [[]]
+    header = [column.strip() for column in header]
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise DataError(
+                f"{path} line {line} has {len(row)} cells, but the header has {len(header)}; make them equal"
+            )
+    if "id" in header and "split" in header:
+        return _from_words(path, [(row[header.index("id")], row[header.index("split")]) for row in rows])
+    masks = {part: i for i, column in enumerate(header) if (part := part_name(column))}
+    if not masks:
+        raise DataError(
+            f"the split file {path} has the columns {', '.join(header) or 'none'}; expected id,split or train,val,test"
+        )
+    return {part: np.array([_bit(path, line, row[i]) for line, row in enumerate(rows, 2)]) for part, i in masks.items()}
+
+
+def _from_words(path: Path, pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    parts: dict[str, Any] = {part: [] for part in PARTS}
+    for line, (node, word) in enumerate(pairs, start=2):
+        part = part_name(word)
+        if part is None and word.strip():
+            raise DataError(f"{path} line {line} has the split {word!r}; write train, val, test or nothing")
+        if part is not None:
+            parts[part].append(node.strip())
+    return parts
+
+
+def _bit(path: Path, line: int, text: str) -> bool:
+    if text.strip().lower() not in _BITS:
+        raise DataError(f"{path} line {line} has {text!r} in a mask; write 0 or 1")
+    return _BITS[text.strip().lower()]
+
+
+def _nodes(part: str, values: Any, path: Path, num_nodes: int, names: np.ndarray | None) -> np.ndarray:
+    """Indices or mask as an array; node names and indices in text are looked up."""
+    array = np.asarray(values)
+    if array.dtype.kind == "b" and array.shape[:1] != (num_nodes,):
+        raise GraphError(f"the {part} mask in {path} has {len(array)} entries, but the graph has {num_nodes} nodes")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "UO":
+        return array
+    position = {str(n): i for i, n in enumerate(names if names is not None else range(num_nodes))}
+    unknown = [v for v in array.ravel().tolist() if str(v) not in position]
+    if unknown:
+        raise GraphError(f"the {part} part of {path} has the node {unknown[0]!r}, which the graph lacks; check its ids")
+    return np.array([position[str(v)] for v in array.ravel().tolist()], dtype=np.int64)

@@ -1,0 +1,214 @@
+"""AGSSL as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from agssl.config import TASKS, Settings
+from agssl.data.convert import to_graph
+from agssl.data.graph import Graph
+from agssl.data.splits import make_split
+from agssl.errors import GraphError
+from agssl.explain.node import Explanation, explain_node
+from agssl.rng import Rng
+from agssl.store.model import Bundle, load_bundle, save_bundle
+from agssl.train.fit import fit
+from agssl.train.infer import infer
+from agssl.train.loop import Record
+
+
+class AGSSL(ClassifierMixin, BaseEstimator):
+    """One GNN teacher a pretext task, trusted node by node, distilled into one student.
+
+    Parameters are those of `agssl.config.Settings`, plus:
+
+    Args:
+        split: how to split the labelled nodes where the graph brings no split (see `agssl.data.splits`).
+        random_state: seed of everything random.
+        cache: folder for prepared targets; None keeps them in memory.
+        device: "cpu" or a torch device.
+
+    Attributes:
+        classes_: names of the classes, in the order of the columns of `predict_proba`.
+        task_weights_: lambda [N, K], whom each node trusted; None for methods without teachers.
+        task_names_: names of the K teachers.
+        teachers_: logits of each teacher by name, [N, C].
+        history_: records of every epoch by stage.
+        best_: the record of the chosen epoch.
+        graph_: the graph that was fitted, with its split.
+
+    Example:
+        >>> from agssl import AGSSL, load_dataset  # doctest: +SKIP
+        >>> model = AGSSL(integration="ts", random_state=0).fit(load_dataset("digits"))  # doctest: +SKIP
+        >>> model.predict_proba().shape  # doctest: +SKIP
+        (1797, 10)
+    """
+
+    def __init__(
+        self,
+        tasks: tuple[str, ...] = TASKS,
+        integration: str = "ts",
+        setting: str = "jt",
+        hidden: int = Settings.hidden,
+        layers: int = 1,
+        dropout: float = Settings.dropout,
+        alpha: float | str | Mapping[str, float] | None = None,
+        beta: float = Settings.beta,
+        tau: float = Settings.tau,
+        lr: float = 0.01,
+        weight_decay: float = 5e-4,
+        epochs: int = 500,
+        patience: int | None = Settings.patience,
+        random_state: int | None = 0,
+        *,
+        method: str = "agssl",
+        head: str = "gcn",
+        norm: str = "none",
+        input_dropout: float = Settings.input_dropout,
+        class_weight: str = "none",
+        lambda_fit: str = Settings.lambda_fit,
+        folds: int = Settings.folds,
+        calibrate: bool = Settings.calibrate,
+        shrinkage: float = Settings.shrinkage,
+        student_gradient: bool = Settings.student_gradient,
+        student_dropout: float | None = Settings.student_dropout,
+        generations: int = Settings.generations,
+        split: str = "auto",
+        cache: str | Path | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.tasks = tasks
+        self.integration = integration
+        self.setting = setting
+        self.hidden = hidden
+        self.layers = layers
+        self.dropout = dropout
+        self.alpha = alpha
+        self.beta = beta
+        self.tau = tau
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.patience = patience
+        self.random_state = random_state
+        self.method = method
+        self.head = head
+        self.norm = norm
+        self.input_dropout = input_dropout
+        self.class_weight = class_weight
+        self.lambda_fit = lambda_fit
+        self.folds = folds
+        self.calibrate = calibrate
+        self.shrinkage = shrinkage
+        self.student_gradient = student_gradient
+        self.student_dropout = student_dropout
+        self.generations = generations
+        self.split = split
+        self.cache = cache
+        self.device = device
+
+    def settings(self) -> Settings:
+        """The parameters as checked settings."""
+        own = ("split", "random_state", "cache", "device")
+        return Settings(**{name: value for name, value in self.get_params(deep=False).items() if name not in own})
+
+    def fit(self, graph: Any, y: Any = None, *, watch: Any = None) -> AGSSL:
+        """Fit a `Graph`, a PyG `Data`, or `(adjacency, X, y)` with -1 for unlabelled nodes.
+
+        Args:
+            graph: the graph with its labels.
+            y: labels to use in place of the graph's, [N].
+            watch: called as `watch(stage, record)` after every epoch.
+        """
+        settings, seed = self.settings(), 0 if self.random_state is None else int(self.random_state)
+        if y is not None:
+            graph = (*graph[:2], y) if isinstance(graph, tuple) else to_graph(graph).with_labels(np.asarray(y))
+        graph = to_graph(graph)
+        if graph.split is None or self.split != "auto":
+            graph = graph.with_split(make_split(self.split, graph, Rng(seed).child("split")))
+        result = fit(
+            graph,
+            settings,
+            seed,
+            watch=watch or (lambda stage, record: None),
+            cache=None if self.cache is None else Path(self.cache),
+            device=self.device,
+        )
+        self._take(Bundle.of(result, graph, settings, seed))
+        self.graph_, self.history_ = graph, result.history
+        return self
+
+    def _take(self, bundle: Bundle) -> None:
+        self.bundle_ = bundle
+        self.classes_ = np.asarray(bundle.classes)
+        self.task_names_ = bundle.task_names
+        self.task_weights_ = bundle.weights
+        self.teachers_ = dict(zip(bundle.task_names, bundle.teacher_logits, strict=True))
+        self.best_: Record = bundle.best
+        self.n_features_in_ = bundle.shape.features
+
+    def predict_proba(self, graph: Any = None) -> np.ndarray:
+        """Class probabilities [N, C] of the fitted nodes, or of all nodes of another graph with the same features."""
+        check_is_fitted(self, "bundle_")
+        if graph is None:
+            logits = self.bundle_.logits
+        else:
+            logits = infer(self.bundle_.model, to_graph(graph, require_labels=False), self.device).logits
+        return torch.softmax(torch.from_numpy(logits).double(), dim=1).numpy()
+
+    def predict(self, graph: Any = None) -> np.ndarray:
+        """The name of the likeliest class of every node."""
+        probabilities = self.predict_proba(graph)
+        return self.classes_[probabilities.argmax(1)]
+
+    def embed(self, graph: Any = None) -> np.ndarray:
+        """The student's hidden representations [N, F]."""
+        check_is_fitted(self, "bundle_")
+        target = self._fitted_graph() if graph is None else to_graph(graph, require_labels=False)
+        return infer(self.bundle_.model, target, self.device).hidden
+
+    def score(self, graph: Any = None, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy: on the test nodes of the fitted graph, or on the labelled nodes of another one."""
+        check_is_fitted(self, "bundle_")
+        predicted = self.predict(graph)
+        if graph is None:
+            fitted = self._fitted_graph()
+            assert fitted.split is not None
+            at = fitted.split.test
+        else:
+            fitted = to_graph(graph) if y is None else to_graph(graph, require_labels=False)
+            at = np.flatnonzero(fitted.y >= 0) if y is None else np.arange(fitted.num_nodes)
+        truth = np.asarray(fitted.classes)[fitted.y[at]] if y is None else np.asarray(y)[at]
+        weight = None if sample_weight is None else np.asarray(sample_weight)[at]
+        return float(np.average(predicted[at].astype(str) == truth.astype(str), weights=weight))
+
+    def explain(self, node: int | str) -> Explanation:
+        """Whom a node trusted, what each teacher said of it, and its neighbours."""
+        check_is_fitted(self, "bundle_")
+        return explain_node(self.bundle_, self._fitted_graph(), node)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to one file (safetensors; no pickle)."""
+        check_is_fitted(self, "bundle_")
+        save_bundle(self.bundle_, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> AGSSL:
+        """A model written by `save`, or the `model.safetensors` of a run; no code in the file is run."""
+        bundle = load_bundle(path)
+        values = {f: getattr(bundle.settings, f) for f in vars(bundle.settings)}
+        model = cls(random_state=bundle.seed, **values)
+        model._take(bundle)
+        return model
+
+    def _fitted_graph(self) -> Graph:
+        if not hasattr(self, "graph_"):
+            raise GraphError("a loaded model does not carry its graph; pass the graph, e.g. model.embed(graph)")
+        return self.graph_

@@ -1,0 +1,1 @@
+"""Whom each node trusted, and what came of it."""

@@ -1,0 +1,112 @@
+"""One node: whom it trusted, what each teacher said of it, and its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from agssl.data.graph import Graph
+from agssl.errors import GraphError
+from agssl.store.model import Bundle
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one teacher said of a node."""
+
+    task: str
+    weight: float  # lambda: how much the node trusted it
+    prediction: str
+    probability: float  # of that prediction
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A node next door."""
+
+    node: str
+    label: str | None
+    prediction: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All there is to say of one node."""
+
+    node: str
+    index: int
+    degree: int
+    label: str | None
+    part: str | None  # train, val, test, or None
+    prediction: str
+    probability: float
+    opinions: tuple[Opinion, ...]  # most trusted first
+    neighbours: tuple[Neighbour, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+def find_node(graph: Graph, node: int | str) -> int:
+    """The index of a node given by name or index."""
+    if graph.node_names is not None:
+        matches = np.flatnonzero(graph.node_names == str(node))
+        if len(matches):
+            return int(matches[0])
+    try:
+        index = int(node)
+    except ValueError:
+        raise GraphError(f"no node is named {node!r}; give a name from the node table or an index") from None
+    if not 0 <= index < graph.num_nodes:
+        raise GraphError(f"node {index} does not exist; the graph has nodes 0 to {graph.num_nodes - 1}")
+    return index
+
+
+def explain_node(bundle: Bundle, graph: Graph, node: int | str) -> Explanation:
+    """Explain one node of the fitted graph."""
+    index = find_node(graph, node)
+    probabilities = softmax(bundle.logits[index])
+    opinions = []
+    for k, task in enumerate(bundle.task_names):
+        said = softmax(bundle.teacher_logits[k, index])
+        weight = 1.0 if bundle.weights is None else float(bundle.weights[index, k])
+        opinions.append(Opinion(task, weight, bundle.classes[said.argmax()], float(said.max())))
+    neighbours = tuple(
+        Neighbour(_name(graph, int(n)), _label(graph, int(n)), bundle.classes[bundle.logits[n].argmax()])
+        for n in graph.neighbours(index)
+    )
+    return Explanation(
+        _name(graph, index),
+        index,
+        int(graph.degree[index]),
+        _label(graph, index),
+        _part(graph, index),
+        bundle.classes[probabilities.argmax()],
+        float(probabilities.max()),
+        tuple(sorted(opinions, key=lambda o: -o.weight)),
+        neighbours,
+    )
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities over the last axis, in double precision."""
+    shifted = np.exp(logits.astype(np.float64) - logits.max(-1, keepdims=True))
+    return shifted / shifted.sum(-1, keepdims=True)
+
+
+def _name(graph: Graph, index: int) -> str:
+    return str(index) if graph.node_names is None else str(graph.node_names[index])
+
+
+def _part(graph: Graph, index: int) -> str | None:
+    if graph.split is None:
+        return None
+    parts = {"train": graph.split.train, "val": graph.split.val, "test": graph.split.test}
+    return next((name for name, nodes in parts.items() if index in nodes), None)
+
+
+def _label(graph: Graph, index: int) -> str | None:
+    return graph.classes[graph.y[index]] if graph.y[index] >= 0 else None

@@ -1,0 +1,95 @@
+"""What knowledge integration is: whom each node trusts, lambda [N, K], each row summing to one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from agssl.registry import Registry
+from agssl.rng import Rng
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What the teachers say of all nodes, and the labelled nodes by which they are judged.
+
+    A teacher that has seen a node's label is sure of it, so what it says of its own training nodes shows its memory and
+    not its skill. `judged` may therefore be about nodes whose labels the teachers have not seen: validation nodes, or
+    training nodes of other folds.
+    """
+
+    logits: Tensor  # [K, N, C], frozen
+    nodes: Tensor  # [n] labelled nodes by which lambda is fitted
+    labels: Tensor  # [n] their labels
+    judged: Tensor  # [K, n, C] teachers' logits of these nodes
+
+    def calibrated(self) -> Knowledge:
+        """The same with each teacher's logits divided by the temperature that suits the judged nodes best.
+
+        Teachers differ in confidence far more than in skill. Without this, lambda goes to whoever is confident enough.
+        """
+        scale = torch.stack([best_temperature(logits, self.labels) for logits in self.judged])[:, None, None]
+        return Knowledge(self.logits / scale, self.nodes, self.labels, self.judged / scale)
+
+
+def best_temperature(logits: Tensor, labels: Tensor, low: float = 0.05, high: float = 20.0, steps: int = 40) -> Tensor:
+    """The T in [low, high] with the least cross-entropy of logits / T, by golden-section search on log T."""
+    ratio = (5**0.5 - 1) / 2
+    left, right = math.log(low), math.log(high)
+
+    def cost(log_t: float) -> float:
+        return F.cross_entropy(logits / math.exp(log_t), labels).item()
+
+    a, b = right - ratio * (right - left), left + ratio * (right - left)
+    cost_a, cost_b = cost(a), cost(b)
+    for _ in range(steps):  # the loss has one minimum in log T
+        if cost_a <= cost_b:
+            right, b, cost_b = b, a, cost_a
+            a = right - ratio * (right - left)
+            cost_a = cost(a)
+        else:
+            left, a, cost_a = a, b, cost_b
+            b = left + ratio * (right - left)
+            cost_b = cost(b)
+    return torch.tensor(math.exp((left + right) / 2))
+
+
+class Integrator(nn.Module):
+    """Weights of the teachers, given the student's and the teachers' logits."""
+
+    name: ClassVar[str]
+    learns: ClassVar[bool] = True  # has parameters that L_W fits
+
+    def __init__(self, knowledge: Knowledge, rng: Rng) -> None:
+        super().__init__()
+
+    def scores(self, student: Tensor, teachers: Tensor) -> Tensor:
+        """zeta [n, K] from student logits [n, C] and teacher logits [K, n, C] of the same nodes."""
+        raise NotImplementedError
+
+    def forward(self, student: Tensor, teachers: Tensor) -> Tensor:
+        """lambda [n, K]: the softmax of the scores over the teachers."""
+        return torch.softmax(self.scores(student, teachers), dim=1)
+
+
+INTEGRATORS: Registry[type[Integrator]] = Registry("integration", "agssl.integrators")
+
+
+def integrated(weights: Tensor, teachers: Tensor, tau: float) -> Tensor:
+    """p_i = sum_k lambda(k, i) softmax(h_i^(k) / tau), [n, C] (Eq. 4)."""
+    return torch.einsum("nk,knc->nc", weights, torch.softmax(teachers / tau, dim=-1))
+
+
+def weight_loss(weights: Tensor, teachers: Tensor, labels: Tensor, tau: float) -> Tensor:
+    """L_W = -1/n sum_i log p_i[y_i] over labelled nodes (Sec. 3.2, P2)."""
+    return -integrated(weights, teachers, tau).gather(1, labels[:, None]).clamp_min(1e-12).log().mean()
+
+
+def shrinkage(weights: Tensor) -> Tensor:
+    """Mean KL(uniform || lambda_i): what it costs to leave equal weights; it keeps lambda from trusting one teacher."""
+    return -(weights.clamp_min(1e-12) * weights.shape[1]).log().mean()

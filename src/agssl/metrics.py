@@ -1,0 +1,51 @@
+"""How good predictions are, apart from any model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BINS = 15
+
+
+def accuracy(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """Share of right answers."""
+    return float((probabilities.argmax(1) == truth).mean())
+
+
+def macro_f1(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """F1 averaged over the classes that occur in truth or prediction."""
+    predicted = probabilities.argmax(1)
+    scores = []
+    for label in np.union1d(truth, predicted):
+        both = np.count_nonzero((truth == label) & (predicted == label))
+        scores.append(2 * both / (np.count_nonzero(truth == label) + np.count_nonzero(predicted == label)))
+    return float(np.mean(scores))
+
+
+def log_loss(truth: np.ndarray, probabilities: np.ndarray) -> float:
+    """Mean of -log p(right class)."""
+    right = probabilities[np.arange(len(truth)), truth].astype(np.float64)
+    return float(-np.log(np.clip(right, 1e-12, 1)).mean())
+
+
+def calibration_error(truth: np.ndarray, probabilities: np.ndarray, bins: int = BINS) -> float:
+    """Expected calibration error: the gap between confidence and accuracy, over equally wide bins of confidence."""
+    confidence, right = probabilities.max(1), probabilities.argmax(1) == truth
+    which = np.minimum((confidence * bins).astype(int), bins - 1)
+    count = np.bincount(which, minlength=bins)
+    gap = np.bincount(which, right, bins) - np.bincount(which, confidence, bins)
+    return float(np.abs(gap[count > 0]).sum() / len(truth))
+
+
+def evaluate(truth: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:
+    """All metrics, for labelled nodes only (truth >= 0)."""
+    known = truth >= 0
+    truth, probabilities = truth[known], probabilities[known]
+    if not len(truth):
+        return dict.fromkeys(("accuracy", "macro_f1", "log_loss", "ece"), float("nan"))
+    return {
+        "accuracy": accuracy(truth, probabilities),
+        "macro_f1": macro_f1(truth, probabilities),
+        "log_loss": log_loss(truth, probabilities),
+        "ece": calibration_error(truth, probabilities),
+    }

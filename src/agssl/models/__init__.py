@@ -1,0 +1,1 @@
+"""The GNN: encoder and class head."""

@@ -1,0 +1,1 @@
+"""Sparse kernels: the only place that touches CSR arrays."""

@@ -1,0 +1,105 @@
+"""The normalised adjacency, whole, with edges masked, and cut down to some rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from agssl.data.graph import Graph
+from agssl.ops.csr import Csr
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """A + I of a graph, from which Â = D^-1/2 (A + I) D^-1/2 is made (Kipf & Welling's renormalised adjacency).
+
+    Self-loops are stored in place, so that the pattern is that of Â and rows stay sorted.
+    """
+
+    indptr: np.ndarray  # int32 [N + 1]
+    indices: np.ndarray  # int32 [2E + N]
+
+    @classmethod
+    def of(cls, graph: Graph) -> Adjacency:
+        """A + I with the self-loop of each row in its sorted place."""
+        n = graph.num_nodes
+        rows = np.repeat(np.arange(n, dtype=np.int64), graph.degree)
+        before = np.bincount(rows[graph.indices < rows], minlength=n)  # neighbours that sort before the node itself
+        loops = graph.indptr[:-1] + np.arange(n) + before
+        indices = np.empty(len(graph.indices) + n, dtype=np.int32)
+        mask = np.ones(len(indices), dtype=bool)
+        mask[loops] = False
+        indices[mask] = graph.indices
+        indices[loops] = np.arange(n, dtype=np.int32)
+        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices)
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return len(self.indptr) - 1
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The row of every stored entry, int32 [2E + N]."""
+        return np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
+
+    @cached_property
+    def normalised(self) -> Csr:
+        """Â, symmetric."""
+        scale = (np.diff(self.indptr).astype(np.float64) ** -0.5).astype(np.float32)
+        return self._csr(scale[self.rows] * scale[self.indices])
+
+    def without(self, source: np.ndarray, target: np.ndarray) -> Csr:
+        """Â of the graph with these undirected edges removed, each given in either direction (or twice).
+
+        The pattern stays, the values of removed edges are zero and the others are normalised anew.
+        """
+        gone = np.unique(np.concatenate([self.position(source, target), self.position(target, source)]))
+        degree = np.diff(self.indptr).astype(np.float64)
+        np.subtract.at(degree, self.rows[gone], 1)
+        scale = (degree**-0.5).astype(np.float32)
+        values = scale[self.rows] * scale[self.indices]
+        values[gone] = 0
+        return self._csr(values)
+
+    @cached_property
+    def _keys(self) -> np.ndarray:
+        """row * N + column of every stored entry: sorted, since rows are."""
+        return self.rows.astype(np.int64) * self.num_nodes + self.indices
+
+    def position(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Where the entries (source, target) are stored; they must exist."""
+        return np.searchsorted(self._keys, source.astype(np.int64) * self.num_nodes + target)
+
+    def has_edge(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Which of the pairs are edges (or a node with itself)."""
+        keys = source.astype(np.int64) * self.num_nodes + target
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return self._keys[at] == keys
+
+    def _csr(self, values: np.ndarray) -> Csr:
+        indptr, indices = torch.from_numpy(self.indptr), torch.from_numpy(self.indices)
+        return Csr(indptr, indices, torch.from_numpy(values), self.num_nodes, symmetric=True)
+
+
+def take_rows(a: Csr, rows: np.ndarray) -> Csr:
+    """The matrix of these rows of `a`, in this order."""
+    indptr, indices, device = a.indptr.cpu().numpy(), a.indices.cpu().numpy(), a.values.device
+    starts = indptr[rows]
+    counts = indptr[rows + 1] - starts
+    new_indptr = np.zeros(len(rows) + 1, dtype=np.int32)
+    np.cumsum(counts, out=new_indptr[1:])
+    at = np.repeat(starts - new_indptr[:-1], counts) + np.arange(new_indptr[-1], dtype=np.int32)
+    rows_at, columns_at, taken = (torch.from_numpy(part).to(device) for part in (new_indptr, indices[at], at))
+    return Csr(rows_at, columns_at, a.values.index_select(0, taken), a.columns)
+
+
+def relabel_columns(a: Csr, columns: np.ndarray) -> Csr:
+    """The matrix of these columns of `a`; every stored entry must lie in one of them."""
+    lookup = np.empty(a.columns, dtype=np.int32)
+    lookup[columns] = np.arange(len(columns), dtype=np.int32)
+    indices = torch.from_numpy(lookup[a.indices.cpu().numpy()]).to(a.values.device)
+    return Csr(a.indptr, indices, a.values, len(columns))

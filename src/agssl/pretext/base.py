@@ -1,0 +1,99 @@
+"""What a pretext task is.
+
+A task is one file with three methods: `prepare` computes its targets once (they are cached on disk and shared by all
+seeds and runs), `head` makes its prediction head, `loss` scores one step. A task that draws something anew every epoch
+also has `sample`, which says what the step must compute: for which nodes, with which edges masked, with which shuffle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from agssl.data.graph import Graph
+from agssl.models.gcn import Output, glorot, joined
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.field import Field
+from agssl.registry import Registry
+from agssl.rng import Rng
+
+Targets = Mapping[str, np.ndarray]
+
+ALPHA_GRID = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)  # paper, App. G
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What a task drew for one step."""
+
+    nodes: np.ndarray | None = None  # sorted nodes whose hidden representation it reads; None: all
+    masked: tuple[np.ndarray, np.ndarray] | None = None  # edges to leave out of the propagation
+    permutation: np.ndarray | None = None  # asks for the view with shuffled feature rows
+    data: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The hidden representations of one step, as a task reads them."""
+
+    output: Output
+    field: Field
+
+    def hidden(self, nodes: np.ndarray | None = None) -> Tensor:
+        """H of these nodes, or of all, [n, F]; before dropout."""
+        return self._rows(self.output.hidden, nodes)
+
+    def corrupted(self, nodes: np.ndarray | None = None) -> Tensor:
+        """The same for the shuffled features."""
+        assert self.output.corrupted is not None
+        return self._rows(self.output.corrupted, nodes)
+
+    def _rows(self, tiles: tuple[Tensor, ...], nodes: np.ndarray | None) -> Tensor:
+        if nodes is None:
+            return joined(tiles)
+        at = torch.from_numpy(self.field.positions(nodes)).to(tiles[0].device)
+        return joined(tuple(tile.index_select(0, at) for tile in tiles))
+
+
+class Task:
+    """Base of the pretext tasks. Settings are constructor arguments, stored under their own names."""
+
+    name: ClassVar[str]
+    alpha: ClassVar[float] = 1.0  # the loss weight that is used where the user gives none
+    space: ClassVar[Mapping[str, tuple]] = {}  # search ranges of the task's own settings
+
+    def settings(self) -> dict[str, object]:
+        """The task's settings: with the graph they identify its prepared targets."""
+        return dict(vars(self))
+
+    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+        """Everything that can be computed once; arrays only, since they are stored on disk."""
+        raise NotImplementedError
+
+    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
+        """The pretext head g_eta on hidden representations of this width."""
+        raise NotImplementedError
+
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+        """What this step needs; by default the hidden representation of every node."""
+        return Batch()
+
+    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+        """The self-supervised loss of this step, a scalar."""
+        raise NotImplementedError
+
+
+TASKS: Registry[type[Task]] = Registry("task", "agssl.tasks")
+
+
+def linear(width: int, outputs: int, rng: Rng) -> nn.Linear:
+    """A Glorot-initialised linear head."""
+    layer = nn.Linear(width, outputs)
+    glorot(layer.weight.data, rng)
+    nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,59 @@
+"""CLU: predict the k-means cluster of a node's features (You et al. 2020; paper, App. H)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import torch
+from sklearn.cluster import KMeans
+from torch import Tensor, nn
+
+from agssl.data.graph import Graph
+from agssl.errors import SettingsError
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.linear_loss import linear_cross_entropy
+from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.rng import Rng
+
+
+class Clusters(Task):
+    """Cross-entropy on k-means labels of X, which carry feature-level knowledge.
+
+    Args:
+        clusters: number of clusters; None takes the paper's 10, or fewer where there are fewer nodes.
+    """
+
+    name: ClassVar[str] = "clu"
+    alpha: ClassVar[float] = 1.0
+    space: ClassVar[Mapping[str, tuple]] = {"clusters": (5, 10, 20, 50)}
+
+    def __init__(self, clusters: int | None = None) -> None:
+        if clusters is not None and clusters < 2:
+            raise SettingsError(f"clu: clusters = {clusters}, but k-means needs at least 2; raise it or leave it out")
+        self.clusters = clusters
+
+    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+        """k-means labels, renumbered so that no class is empty."""
+        if self.clusters is not None and self.clusters > graph.num_nodes:
+            raise SettingsError(
+                f"clu: {self.clusters} clusters for {graph.num_nodes} nodes; ask for at most {graph.num_nodes} clusters"
+            )
+        clusters = min(self.clusters or 10, graph.num_nodes)
+        model = KMeans(clusters, n_init=3, random_state=rng.key() & 0x7FFFFFFF)
+        labels = model.fit_predict(graph.x)
+        return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
+
+    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
+        """One score a cluster."""
+        return linear(width, int(targets["labels"].max()) + 1, rng)
+
+    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+        """1/N sum_i CE(g(h_i), cluster of i)."""
+        assert isinstance(head, nn.Linear)
+        hidden = views.hidden()
+        return linear_cross_entropy(head, hidden, torch.from_numpy(targets["labels"]).to(hidden.device))
+
+
+TASKS.add("clu", Clusters)

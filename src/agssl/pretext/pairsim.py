@@ -1,0 +1,84 @@
+"""PAIRSIM: predict whether two nodes are linked, or how alike their features are (Jin et al. 2020; paper, App. H)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from agssl.data.graph import Graph
+from agssl.errors import SettingsError
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.sampling import non_edges
+from agssl.ops.similarity import similarity_pool
+from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.pretext.pairs import pair_batch, pair_differences
+from agssl.rng import Rng
+
+TARGETS = ("link", "feature")
+
+
+class PairSimilarity(Task):
+    """A score of |h_i - h_j| for node pairs.
+
+    `link` (the paper) masks edges from the propagation of the step and asks which pairs are linked. `feature` (the
+    task's origin) asks for the cosine similarity of features, on each node's nearest and farthest ones.
+
+    Args:
+        target: `link` or `feature`.
+        pairs: masked edges, and as many non-edges, an epoch (for `feature`, half the pairs); at most half of the edges.
+    """
+
+    name: ClassVar[str] = "pairsim"
+    alpha: ClassVar[float] = 1.0
+    space: ClassVar[Mapping[str, tuple]] = {"target": TARGETS, "pairs": (400, 1000, 4000)}
+
+    def __init__(self, target: str = "link", pairs: int = 400) -> None:
+        if target not in TARGETS:
+            raise SettingsError(f"pairsim: unknown target {target!r}; choose one of {', '.join(TARGETS)}")
+        if pairs < 1:
+            raise SettingsError(f"pairsim: pairs = {pairs}, but at least 1 pair must be drawn")
+        self.target, self.pairs = target, pairs
+
+    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+        """`link`: every edge once; `feature`: pools of alike and unlike pairs with their similarity."""
+        if self.target == "feature":
+            pairs, similarity = similarity_pool(graph.x, rng)
+            return {"pairs": pairs, "similarity": similarity}
+        rows = np.repeat(np.arange(graph.num_nodes), graph.degree)
+        once = rows < graph.indices
+        return {"edges": np.stack([rows[once], graph.indices[once].astype(np.int64)])}
+
+    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
+        """One value."""
+        return linear(width, 1, rng)
+
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+        """Masked edges and non-edges, or pairs from the pool."""
+        draw = rng.numpy()
+        if self.target == "feature":
+            chosen = draw.integers(targets["pairs"].shape[1], size=2 * self.pairs)
+            return pair_batch(targets["pairs"][:, chosen], torch.from_numpy(targets["similarity"][chosen]))
+        edges = targets["edges"]
+        masked = edges[:, draw.choice(edges.shape[1], min(self.pairs, edges.shape[1] // 2), replace=False)]
+        others = non_edges(adjacency, masked.shape[1] or self.pairs, draw)
+        labels = torch.zeros(masked.shape[1] + others.shape[1])
+        labels[: masked.shape[1]] = 1
+        return pair_batch(np.concatenate([masked, others], axis=1), labels, (masked[0], masked[1]))
+
+    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+        """Binary cross-entropy (link) or squared error (feature) over the pairs."""
+        differences = pair_differences(views, batch)
+        scores, labels = head(differences).squeeze(1), batch.data["labels"].to(differences.device)
+        if self.target == "feature":
+            return F.mse_loss(scores, labels)
+        if not len(labels):  # a graph with neither two edges nor a non-edge has nothing to predict
+            return scores.sum()
+        return F.binary_cross_entropy_with_logits(scores, labels)
+
+
+TASKS.add("pairsim", PairSimilarity)

@@ -1,0 +1,72 @@
+"""PAR: predict the part of the graph a node lies in (You et al. 2020; paper, App. H)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from agssl.data.graph import Graph
+from agssl.errors import SettingsError
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.linear_loss import linear_cross_entropy
+from agssl.ops.partition import metis_parts
+from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.rng import Rng
+
+PAPER_PARTS = {
+    "cora": 400,
+    "citeseer": 1000,
+    "pubmed": 400,
+    "photo": 100,
+    "computers": 100,
+    "cs": 400,
+    "physics": 400,
+    "ogbn-arxiv": 400,
+}
+
+
+class Partition(Task):
+    """Cross-entropy on METIS parts, which carry topology-level knowledge.
+
+    Args:
+        parts: number of parts; None takes the paper's for its datasets, and about ten nodes a part (at most 400 parts)
+            for any other graph.
+    """
+
+    name: ClassVar[str] = "par"
+    alpha: ClassVar[float] = 1.0
+    space: ClassVar[Mapping[str, tuple]] = {"parts": (100, 400, 1000)}
+
+    def __init__(self, parts: int | None = None) -> None:
+        if parts is not None and parts < 2:
+            raise SettingsError(
+                f"par: parts = {parts}, but a partition needs at least 2 parts; raise it or leave it out"
+            )
+        self.parts = parts
+
+    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+        """METIS labels, renumbered so that no class is empty (METIS may leave parts unused)."""
+        parts = self.parts or PAPER_PARTS.get(graph.name) or min(400, max(2, graph.num_nodes // 10))
+        if self.parts is not None and parts > graph.num_nodes:
+            raise SettingsError(
+                f"par: {parts} parts for a graph of {graph.num_nodes} nodes; ask for at most {graph.num_nodes} parts"
+            )
+        labels = metis_parts(graph, min(parts, graph.num_nodes), seed=rng.key() & 0x7FFFFFFF)
+        return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
+
+    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
+        """One score a part."""
+        return linear(width, int(targets["labels"].max()) + 1, rng)
+
+    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+        """1/N sum_i CE(g(h_i), part of i)."""
+        assert isinstance(head, nn.Linear)
+        hidden = views.hidden()
+        return linear_cross_entropy(head, hidden, torch.from_numpy(targets["labels"]).to(hidden.device))
+
+
+TASKS.add("par", Partition)

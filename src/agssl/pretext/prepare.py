@@ -1,0 +1,82 @@
+"""From a name to a task that is ready to train: options parsed, targets computed once and cached on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import io
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+
+from agssl.data.graph import Graph
+from agssl.errors import DataError, SettingsError
+from agssl.ops.adjacency import Adjacency
+from agssl.pretext.base import TASKS, Targets, Task
+from agssl.rng import Rng
+from agssl.store.atomic import write_bytes
+
+log = logging.getLogger("agssl")
+
+VERSION = 1  # raise it when a task's targets change their meaning
+
+
+def make_task(text: str) -> Task:
+    """A task by name, with settings after colons.
+
+    >>> make_task("pairsim:target=feature:pairs=100").settings()
+    {'target': 'feature', 'pairs': 100}
+    """
+    name, *options = text.split(":")
+    kind = TASKS[name]
+    known = list(inspect.signature(kind.__init__).parameters)[1:]
+    values: dict[str, object] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if key not in known or not equals:
+            raise SettingsError(
+                f"task {text!r}: {option!r} is not a setting of {name}; "
+                f"write {name}:setting=value with one of {', '.join(known)}"
+            )
+        values[key] = _value(value)
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise SettingsError(f"task {text!r}: {error}") from error
+
+
+def _value(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def prepared(task: Task, graph: Graph, adjacency: Adjacency, cache: Path | None = None) -> Targets:
+    """The task's targets on this graph; computed at most once for all seeds and runs where a cache folder is given.
+
+    A cache file that can't be read is computed again: the cache is never worth an error.
+    """
+    path = cache / f"{task.name}-{_key(task, graph)}.npz" if cache is not None else None
+    if path is not None and path.exists():
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+        except Exception:  # a damaged archive can raise almost anything
+            log.info("the cache file %s is damaged; its targets are computed again", path)
+    # The same targets whatever the seed of the run: they are a property of the graph.
+    targets = task.prepare(graph, adjacency, Rng(0).child("prepare", task.name))
+    if path is not None:
+        buffer = io.BytesIO()
+        np.savez(buffer, **targets)  # type: ignore[arg-type]
+        with contextlib.suppress(DataError):
+            write_bytes(path, buffer.getvalue())
+    return targets
+
+
+def _key(task: Task, graph: Graph) -> str:
+    text = json.dumps([VERSION, graph.name, graph.fingerprint, task.name, task.settings()], sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

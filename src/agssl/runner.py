@@ -1,0 +1,244 @@
+"""One fit a seed, one after the other or side by side in processes, and what came out over all seeds."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.data.splits import make_split
+from agssl.errors import SettingsError, unknown_name
+from agssl.explain.node import softmax
+from agssl.integrate import INTEGRATORS
+from agssl.metrics import accuracy, evaluate
+from agssl.ops.adjacency import Adjacency
+from agssl.pretext.prepare import make_task, prepared
+from agssl.rng import Rng
+from agssl.store.model import Bundle
+from agssl.store.run_writer import write_seed
+from agssl.train.fit import Fit, fit
+from agssl.train.network import Watch, ignore
+
+Metrics = dict[str, Any]
+MEASURES = ("accuracy", "macro_f1", "log_loss", "ece")
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What all seeds share."""
+
+    graph: Graph  # without a split, or with its public one
+    settings: Settings
+    split: str = "auto"
+    out: Path | None = None  # each seed writes its folder below
+    cache: Path | None = None  # for prepared targets
+    device: str = "cpu"
+    threads: int = 1
+
+
+def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
+    """Find every mistake that can be found without a graph."""
+    if threads < 1:
+        raise SettingsError(f"threads = {threads}, but at least one is needed")
+    try:
+        kind = torch.device(device).type
+    except RuntimeError as error:
+        raise SettingsError(f"device {device!r} is not understood; give cpu, cuda or cuda:0") from error
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise SettingsError(f"device {device!r} is not available on this machine; leave --device out to use the CPU")
+    if settings.method == "gcn":
+        return
+    names = [make_task(text).name for text in settings.tasks]
+    if settings.method == "single" and len(names) != 1:
+        raise SettingsError(f"method single takes one task, not {len(names)}; name one, as in --tasks {names[0]}")
+    if settings.method == "agssl":
+        _ = INTEGRATORS[settings.integration]
+    for name in settings.alpha if isinstance(settings.alpha, Mapping) else ():
+        if name not in names:
+            raise unknown_name("task in alpha", name, names)
+
+
+def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
+    """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics."""
+    torch.set_num_threads(job.threads)
+    graph = job.graph.with_split(make_split(job.split, job.graph, Rng(seed).child("split")))
+    start = time.perf_counter()
+    result = fit(graph, job.settings, seed, watch, job.cache, job.device)
+    seconds = time.perf_counter() - start
+    bundle = Bundle.of(result, graph, job.settings, seed)
+    metrics = measure(bundle, graph) | {"best": result.best, "epochs": _epochs(result), "seconds": seconds}
+    if job.out is not None:
+        write_seed(job.out / f"seed-{seed}", graph, bundle, result.history, metrics)
+    return metrics
+
+
+def measure(bundle: Bundle, graph: Graph) -> Metrics:
+    """The metrics of a fitted model and its teachers; the only reader of test labels."""
+    split = graph.split
+    assert split is not None
+    probabilities = softmax(bundle.logits)
+    metrics: Metrics = {"seed": bundle.seed, "split": {"origin": split.origin} | split.sizes()}
+    for part, nodes in (("val", split.val), ("test", split.test)):
+        metrics[part] = evaluate(graph.y[nodes], probabilities[nodes]) if len(nodes) else None
+    metrics["teachers"] = []
+    for k, task in enumerate(bundle.task_names):
+        teacher: Metrics = {"task": task, "alpha": bundle.alphas[k]}
+        for part, nodes in (("val", split.val), ("test", split.test)):
+            logits = bundle.teacher_logits[k, nodes]
+            teacher[f"{part}_accuracy"] = accuracy(graph.y[nodes], logits) if len(nodes) else None
+        teacher["weight"] = None if bundle.weights is None else float(bundle.weights[:, k].mean())
+        metrics["teachers"].append(teacher)
+    return metrics
+
+
+def _epochs(result: Fit) -> dict[str, int]:
+    return {stage: len(records) for stage, records in result.history.items()}
+
+
+def fit_seeds(
+    job: Job,
+    seeds: Sequence[int],
+    jobs: int = 1,
+    watch: Callable[[int], Watch] = lambda seed: ignore,
+    done: Callable[[Metrics], None] = lambda metrics: None,
+) -> list[Metrics]:
+    """The metrics of each seed, in the order of `seeds`; the same whatever `jobs` is.
+
+    Args:
+        job: what they share.
+        seeds: each makes its own split, where the split is drawn, and its own fit.
+        jobs: processes; with more than one, `watch` hears nothing.
+        watch: gives the watcher of a seed.
+        done: called with the metrics of each seed when it is ready.
+    """
+    if jobs < 1:
+        raise SettingsError(f"jobs = {jobs}, but at least one is needed")
+    if min(jobs, len(seeds)) == 1:
+        results = []
+        for seed in seeds:
+            results.append(fit_seed(job, seed, watch(seed)))
+            done(results[-1])
+        return results
+    _prepare(job)
+    found: dict[int, Metrics] = {}
+    with _pool(min(jobs, len(seeds))) as pool:
+        with _interrupts_later():  # workers inherit this: Ctrl-C reaches the whole terminal, but is ours to deal with
+            futures = {pool.submit(fit_seed, job, seed): seed for seed in seeds}
+        waiting: set[Future[Metrics]] = set(futures)
+        while waiting:
+            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in ready:
+                found[futures[future]] = future.result()
+                done(found[futures[future]])
+    return [found[seed] for seed in seeds]
+
+
+def _prepare(job: Job) -> None:
+    """Compute the targets once, into the cache, before several processes would each do it."""
+    if job.settings.method != "gcn" and job.cache is not None:
+        torch.set_num_threads(job.threads)
+        adjacency = Adjacency.of(job.graph)
+        for text in job.settings.tasks:
+            prepared(make_task(text), job.graph, adjacency, job.cache)
+
+
+@contextlib.contextmanager
+def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Worker processes that are gone when the block ends, however it ends."""
+    # spawn, because forking a process that has run torch threads can hang
+    context = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(processes, context)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        workers = set(multiprocessing.active_children()) - before
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join(10)
+        raise
+
+
+@contextlib.contextmanager
+def _interrupts_later() -> Iterator[None]:
+    """Hold SIGINT back until the block ends; processes started in it never get one."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metrics:
+    """The results over all seeds, with the keys of `agssl fit --json`; figures without test nodes are None."""
+    tested = [metrics["test"] for metrics in results if metrics["test"] is not None]
+    summary: Metrics = {
+        "dataset": name,
+        "method": settings.method,
+        "integration": settings.integration if settings.method == "agssl" else None,
+        "tasks": [] if settings.method == "gcn" else list(settings.tasks),
+        "setting": None if settings.method == "gcn" else settings.setting,
+        "seeds": [metrics["seed"] for metrics in results],
+        "test_accuracy": spread([test["accuracy"] for test in tested]),
+        "val_accuracy": spread([metrics["val"]["accuracy"] for metrics in results]),
+    }
+    for measure_ in MEASURES[1:]:
+        summary[measure_] = _mean([test[measure_] for test in tested])
+    summary["teachers"] = [
+        {
+            "task": group[0]["task"],
+            "alpha": [teacher["alpha"] for teacher in group],
+            "val_accuracy": spread([teacher["val_accuracy"] for teacher in group]),
+            "test_accuracy": spread([teacher["test_accuracy"] for teacher in group]),
+            "weight": _mean([teacher["weight"] for teacher in group]),
+        }
+        for group in zip(*(metrics["teachers"] for metrics in results), strict=True)
+    ]
+    return summary
+
+
+def spread(values: Sequence[float | None]) -> dict[str, Any]:
+    """Mean, sample standard deviation (0 for one value) and the values; mean and deviation None where there are none.
+
+    >>> spread([0.5, 0.7])["mean"]
+    0.6
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return {"mean": None, "std": None, "values": []}
+    deviation = statistics.stdev(known) if len(known) > 1 else 0.0
+    return {"mean": statistics.fmean(known), "std": deviation, "values": known}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def peak_mb() -> float | None:
+    """The largest memory that this process or one of its finished children ever had; None where it is not known."""
+    try:
+        import resource
+        import sys
+    except ImportError:  # Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(w).ru_maxrss for w in who) * unit / 2**20

@@ -1,0 +1,126 @@
+"""The student: distillation from the integrated teachers (Eq. 4, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from agssl.integrate.base import Integrator, Knowledge, integrated, shrinkage, weight_loss
+from agssl.models.gcn import Gcn
+from agssl.rng import Rng
+from agssl.train.loop import Best, Record, Schedule, by_validation, train
+from agssl.train.network import Trained, Watch, ignore
+from agssl.train.problem import Problem
+
+
+def distill_kl(logits: Tensor, target: Tensor, tau: float) -> Tensor:
+    """tau^2/N sum_i KL(p_i || softmax(z_i / tau)) (Eq. 4; direction as in App. B), p detached from the graph."""
+    # tau**2 gives back the gradient scale that softening took
+    return tau**2 * F.kl_div(torch.log_softmax(logits / tau, dim=1), target, reduction="batchmean")
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """How to distil."""
+
+    beta: float = 1.0
+    tau: float = 1.0
+    shrinkage: float = 0.0  # pull of lambda toward equal weights
+    student_gradient: bool = False  # whether L_W also moves the student
+
+
+@dataclass(frozen=True, eq=False)
+class Student:
+    """A distilled network and whom each node trusted."""
+
+    network: Trained
+    weights: Tensor  # lambda [N, K], at the best validation epoch
+    integrator: Integrator
+
+
+def train_student(
+    problem: Problem,
+    knowledge: Knowledge,
+    integrator: Integrator,
+    how: Distillation,
+    schedule: Schedule,
+    rng: Rng,
+    watch: Watch = ignore,
+    stage: str = "student",
+    previous: Tensor | None = None,
+) -> Student:
+    """Distil the teachers into a fresh network while lambda learns from L_W.
+
+    `previous` are the logits [N, C] of a student of an earlier generation, which joins the teachers at half the weight.
+    """
+    model = Gcn(problem.shape, rng.child("model")).to(problem.device)
+    both = torch.nn.ModuleDict({"model": model, "integrator": integrator})
+    train_at = torch.from_numpy(problem.train_nodes).to(problem.device)
+    elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)
+    current: dict[str, Tensor] = {}
+
+    def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
+        logits = model(problem.inputs, problem.whole, rng.child("dropout")).logits
+        assert logits is not None
+        seen = logits if how.student_gradient else logits.detach()
+        weights = integrator(seen, knowledge.logits)
+        # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
+        target = integrated(weights, knowledge.logits, how.tau).detach()
+        if elder is not None:
+            target = (target + elder) / 2
+        current.update(weights=weights.detach(), target=target)
+        losses = {
+            "task": problem.task_loss(logits.index_select(0, train_at)),
+            "distill": distill_kl(logits, target, how.tau),
+        }
+        total = losses["task"] + how.beta * losses["distill"]
+        if integrator.learns:
+            judged = integrator(seen.index_select(0, knowledge.nodes), knowledge.judged)
+            losses["weights"] = weight_loss(judged, knowledge.judged, knowledge.labels, how.tau)
+            total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
+        return losses | {"loss": total}
+
+    buckets = degree_buckets(problem.graph.degree)
+
+    def evaluate(record: Record) -> Record:
+        measured = problem.evaluate(model)
+        for part, nodes in (("train", problem.train_nodes), ("val", problem.val_nodes)):
+            at = torch.from_numpy(nodes).to(problem.device)
+            truth = F.one_hot(problem.labels[at], problem.shape.classes)
+            measured[f"{part}_mse"] = (current["target"][at] - truth).square().sum(1).mean().item()
+        return measured | _weights_record(current["weights"], buckets)
+
+    best, history = Best(), []
+    for record in train(both, list(both.parameters()), objective, evaluate, by_validation, schedule, rng, best):
+        history.append(record)
+        watch(stage, record)
+    both.load_state_dict(best.state)
+    logits = problem.logits(model)
+    with torch.no_grad():
+        weights = integrator(logits, knowledge.logits)
+    return Student(Trained(model, logits, best.record, history), weights, integrator)
+
+
+BUCKETS = (0, 1, 2, 3, 4, 7, 11, 21)  # lowest degree of each bucket
+
+
+def degree_buckets(degree: np.ndarray) -> np.ndarray:
+    """The degree bucket of each node, int64 [N]."""
+    return np.searchsorted(BUCKETS, degree, side="right") - 1
+
+
+def _weights_record(weights: Tensor, buckets: np.ndarray) -> Record:
+    """Mean lambda of each teacher, over all nodes and by degree bucket."""
+    at = torch.from_numpy(buckets).to(weights.device)
+    count = torch.bincount(at, minlength=len(BUCKETS)).to(weights.dtype)
+    sums = weights.new_zeros(len(BUCKETS), weights.shape[1]).index_add_(0, at, weights)
+    record = {f"lambda{k}": value for k, value in enumerate(weights.mean(0).tolist())}
+    for bucket in np.unique(buckets):
+        for k, value in enumerate((sums[bucket] / count[bucket]).tolist()):
+            record[f"lambda{k}_degree{BUCKETS[bucket]}"] = value
+    return record

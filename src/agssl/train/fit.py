@@ -1,0 +1,250 @@
+"""From a graph and settings to a fitted model: one function a method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.errors import SettingsError
+from agssl.integrate import INTEGRATORS, Knowledge
+from agssl.models.gcn import Gcn, Shape
+from agssl.ops.memory import keep_freed_memory
+from agssl.pretext.base import ALPHA_GRID, Targets, Task
+from agssl.pretext.prepare import make_task, prepared
+from agssl.rng import Rng
+from agssl.train.distill import Distillation, Student, train_student
+from agssl.train.loop import Record, Schedule
+from agssl.train.network import Trained, Watch, Weighted, ignore, train_network
+from agssl.train.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Teacher:
+    """A network trained with one task, frozen."""
+
+    name: str
+    alpha: float
+    network: Trained
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What any method gives back."""
+
+    model: Gcn
+    logits: Tensor  # [N, C], evaluation mode, at the best validation epoch
+    best: Record
+    history: dict[str, list[Record]]  # by stage: "gcn", "teacher par", "student", ...
+    teachers: tuple[Teacher, ...] = ()
+    weights: Tensor | None = None  # lambda [N, K]
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a method works with."""
+
+    problem: Problem
+    settings: Settings
+    schedule: Schedule
+    rng: Rng
+    watch: Watch = ignore
+    cache: Path | None = None
+    _targets: dict[str, Targets] = field(default_factory=dict)
+
+    def targets(self, text: str) -> tuple[Task, Targets]:
+        """The task of that text, prepared."""
+        task = make_task(text)
+        if text not in self._targets:
+            self._targets[text] = prepared(task, self.problem.graph, self.problem.adjacency, self.cache)
+        return task, self._targets[text]
+
+    def alphas(self, task: Task) -> tuple[float, ...]:
+        """The loss weights to try for a task; one, but for "auto"."""
+        alpha = self.settings.alpha
+        if alpha == "auto":
+            return ALPHA_GRID
+        if isinstance(alpha, Mapping):
+            return (float(alpha.get(task.name, type(task).alpha)),)
+        return (type(task).alpha if alpha is None else float(alpha),)
+
+
+def fit(
+    graph: Graph,
+    settings: Settings,
+    seed: int = 0,
+    watch: Watch = ignore,
+    cache: Path | None = None,
+    device: str = "cpu",
+) -> Fit:
+    """Fit a graph that has a split.
+
+    Args:
+        graph: its test labels are never read.
+        settings: what to do.
+        seed: of everything random but the split, which is the graph's.
+        watch: called with the stage and the record of every epoch.
+        cache: folder for prepared targets.
+        device: where to compute.
+    """
+    keep_freed_memory()
+    shape = Shape(
+        graph.num_features,
+        settings.hidden,
+        graph.num_classes,
+        settings.layers,
+        settings.head,
+        settings.norm,
+        settings.dropout,
+        settings.input_dropout,
+    )
+    problem = Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+    schedule = Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
+    return METHODS[settings.method](Context(problem, settings, schedule, Rng(seed), watch, cache))
+
+
+def fit_gcn(context: Context) -> Fit:
+    """The plain GCN on the labels alone."""
+    network = train_network(context.problem, (), "jt", context.schedule, context.rng.child("gcn"), context.watch)
+    return Fit(network.model, network.logits, network.best, {"gcn": network.history})
+
+
+def fit_single(context: Context) -> Fit:
+    """One task: a teacher on its own."""
+    if len(context.settings.tasks) != 1:
+        raise SettingsError(f"method single takes one task, not {len(context.settings.tasks)}; name one with --tasks")
+    teacher = train_teacher(context, context.settings.tasks[0])
+    network = teacher.network
+    return Fit(network.model, network.logits, network.best, {f"teacher {teacher.name}": network.history}, (teacher,))
+
+
+def fit_joint(context: Context) -> Fit:
+    """All tasks in one network, lambda_k = 1/K (the paper's Vanilla, JOINT-T)."""
+    share = 1 / len(context.settings.tasks)
+    weighted = []
+    for text in context.settings.tasks:
+        task, targets = context.targets(text)
+        alphas = context.alphas(task)
+        if len(alphas) > 1:
+            raise SettingsError(
+                "alpha = auto picks a weight a teacher, but joint training has no teachers; give a number"
+            )
+        weighted.append(Weighted(task, targets, alphas[0] * share))
+    setting = context.settings.setting
+    network = train_network(
+        context.problem, weighted, setting, context.schedule, context.rng.child("joint"), context.watch, "joint"
+    )
+    return Fit(network.model, network.logits, network.best, {"joint": network.history})
+
+
+def fit_agssl(context: Context) -> Fit:
+    """K teachers, integrated for every node and distilled into one student (Algorithm 1)."""
+    settings = context.settings
+    for text in settings.tasks:  # name every mistake before the first epoch
+        make_task(text)
+    _ = INTEGRATORS[settings.integration]
+    teachers = tuple(train_teacher(context, text) for text in settings.tasks)
+    knowledge = judge(context, teachers)
+    students = distil(context, knowledge)
+    history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
+    history |= {stage: student.network.history for stage, student in students.items()}
+    last = list(students.values())[-1]
+    network = last.network
+    return Fit(network.model, network.logits, network.best, history, teachers, last.weights)
+
+
+def judge(context: Context, teachers: Sequence[Teacher]) -> Knowledge:
+    """What the teachers know, with the labels that lambda is fitted by."""
+    settings, problem = context.settings, context.problem
+    logits = torch.stack([teacher.network.logits for teacher in teachers])
+    nodes = torch.from_numpy(problem.val_nodes if settings.lambda_fit == "val" else problem.train_nodes).to(
+        problem.device
+    )
+    judged = logits[:, nodes]
+    if settings.lambda_fit == "crossfit":
+        judged = torch.stack([cross_fit(context, t, text) for text, t in zip(settings.tasks, teachers, strict=True)])
+    knowledge = Knowledge(logits, nodes, problem.labels[nodes], judged)
+    return knowledge.calibrated() if settings.calibrate and settings.lambda_fit != "train" else knowledge
+
+
+def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
+    """The students of all generations by stage, the last one last."""
+    settings, problem = context.settings, context.problem
+    if settings.student_dropout is not None:
+        problem = problem.with_shape(replace(problem.shape, dropout=settings.student_dropout))
+    how = Distillation(settings.beta, settings.tau, settings.shrinkage, settings.student_gradient)
+    students: dict[str, Student] = {}
+    previous = None
+    for generation in range(1, settings.generations + 1):
+        stage = "student" if generation == 1 else f"student {generation}"
+        rng = context.rng.child("student", settings.integration, generation)
+        integrator = INTEGRATORS[settings.integration](knowledge, rng.child("integrator")).to(problem.device)
+        students[stage] = train_student(
+            problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, previous
+        )
+        previous = students[stage].network.logits
+    return students
+
+
+def train_teacher(context: Context, text: str) -> Teacher:
+    """The teacher of one task; of several alphas the one with the best validation result."""
+    task, targets = context.targets(text)
+    rng = context.rng.child("teacher", task.name)
+    candidates = []
+    for alpha in context.alphas(task):
+        weighted = (Weighted(task, targets, alpha),)
+        network = train_network(
+            context.problem,
+            weighted,
+            context.settings.setting,
+            context.schedule,
+            rng,
+            context.watch,
+            f"teacher {task.name}",
+        )
+        candidates.append(Teacher(task.name, alpha, network))
+    return max(candidates, key=lambda t: (t.network.best["val_accuracy"], -t.network.best["val_loss"]))
+
+
+def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:
+    """Logits [n_train, C] of the training nodes by teachers trained without their labels, fold by fold.
+
+    Each trains as long as the teacher itself did to its best epoch, so that no further choice is made.
+    """
+    task, targets = context.targets(text)
+    problem, settings = context.problem, context.settings
+    weighted = (Weighted(task, targets, teacher.alpha),)
+    epochs = int(teacher.network.best["epoch"]) + 1
+    held_out = torch.zeros(len(problem.train_nodes), problem.shape.classes, device=problem.device)
+    for number, fold in enumerate(folds(problem, settings.folds, context.rng.child("folds"))):
+        part = problem.with_training(np.delete(problem.train_nodes, fold))
+        rng = context.rng.child("teacher", task.name, "fold", number)
+        stage = f"fold {number + 1} of {task.name}"
+        network = train_network(
+            part, weighted, settings.setting, context.schedule, rng, context.watch, stage, exactly=epochs
+        )
+        held_out[torch.from_numpy(fold)] = network.logits[torch.from_numpy(problem.train_nodes[fold])]
+    return held_out
+
+
+def folds(problem: Problem, count: int, rng: Rng) -> list[np.ndarray]:
+    """Positions among the training nodes, dealt into folds class by class; the same for every teacher."""
+    order = rng.numpy().permutation(len(problem.train_nodes))
+    labels = problem.train_labels.cpu().numpy()
+    order = order[np.argsort(labels[order], kind="stable")]
+    dealt = [np.sort(order[start::count]) for start in range(count)]
+    return [fold for fold in dealt if 0 < len(fold) < len(order)]
+
+
+METHODS: dict[str, Callable[[Context], Fit]] = {
+    "gcn": fit_gcn,
+    "single": fit_single,
+    "joint": fit_joint,
+    "agssl": fit_agssl,
+}

@@ -1,0 +1,101 @@
+"""The one training loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from agssl.errors import TrainingError
+from agssl.rng import Rng
+
+Record = dict[str, float]
+Score = Callable[[Record], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to train."""
+
+    lr: float = 0.01
+    weight_decay: float = 5e-4
+    epochs: int = 500
+    patience: int | None = None  # stop after this many epochs without a better validation result
+
+
+@dataclass
+class Best:
+    """The best epoch so far and the weights it had."""
+
+    epoch: int = -1
+    score: tuple[float, float] = (-math.inf, -math.inf)
+    state: dict[str, Tensor] = field(default_factory=dict)
+    record: Record = field(default_factory=dict)
+
+    def offer(self, epoch: int, score: tuple[float, float], module: nn.Module, record: Record) -> bool:
+        """Take this epoch if it is better; later ones win nothing by a tie."""
+        if score <= self.score:
+            return False
+        self.epoch, self.score, self.record = epoch, score, record
+        self.state = {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
+        return True
+
+
+def train(
+    module: nn.Module,
+    parameters: list[nn.Parameter] | list[dict],
+    objective: Callable[[int, Rng], Mapping[str, Tensor]],
+    evaluate: Callable[[Record], Record],
+    score: Score,
+    schedule: Schedule,
+    rng: Rng,
+    best: Best,
+) -> Iterator[Record]:
+    """Minimise an objective, yielding a record an epoch; the best weights are kept in `best`.
+
+    Args:
+        module: what to keep at its best; it may be a part of what learns.
+        parameters: everything that learns, or groups of it with settings of their own.
+        objective: the losses of an epoch by name, among them `loss`, the one to minimise.
+        evaluate: further figures of the epoch, given its losses.
+        score: what to compare epochs by, higher is better; the second figure breaks ties.
+        schedule: learning rate, decay, epochs, patience.
+        rng: each epoch draws from its own child, so draws don't depend on the epochs before.
+        best: filled in place, so that a caller that stops early has it too.
+    """
+    optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
+    for epoch in range(schedule.epochs):
+        optimizer.zero_grad()
+        losses = objective(epoch, rng.child(epoch))
+        losses["loss"].backward()
+        record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
+        broken = [name for name, value in record.items() if not math.isfinite(value)]
+        if broken:
+            raise TrainingError(
+                f"the loss {' and '.join(broken)} is not finite at epoch {epoch}; "
+                "lower the learning rate (--lr) or the loss weights (--alpha, --beta), or look for extreme features"
+            )
+        optimizer.step()
+        record |= evaluate(record)
+        best.offer(epoch, score(record), module, record)
+        yield record
+        if schedule.patience is not None and epoch - best.epoch >= schedule.patience:
+            return
+
+
+def by_validation(record: Record) -> tuple[float, float]:
+    """Higher validation accuracy first, then lower validation loss."""
+    return record["val_accuracy"], -record["val_loss"]
+
+
+def by_loss(record: Record) -> tuple[float, float]:
+    """Lower training loss: the only choice while no label is looked at."""
+    return -record["loss"], 0.0
+
+
+def by_epoch(record: Record) -> tuple[float, float]:
+    """The last epoch, whatever it gave."""
+    return record["epoch"], 0.0

@@ -1,0 +1,140 @@
+"""Training one network: alone, jointly with pretext tasks, or pre-trained by them and fine-tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from agssl.models.gcn import Gcn, Output
+from agssl.pretext.base import Batch, Targets, Task, Views
+from agssl.rng import Rng
+from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
+from agssl.train.problem import Problem
+
+Watch = Callable[[str, Record], None]
+
+
+def ignore(stage: str, record: Record) -> None:
+    """The watcher that does nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """A prepared task with its weight in the loss."""
+
+    task: Task
+    targets: Targets
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A network at its best validation epoch."""
+
+    model: Gcn
+    logits: Tensor  # [N, C], evaluation mode
+    best: Record  # the record of the best epoch
+    history: list[Record]
+
+
+def train_network(
+    problem: Problem,
+    tasks: Sequence[Weighted],
+    setting: str,
+    schedule: Schedule,
+    rng: Rng,
+    watch: Watch = ignore,
+    stage: str = "gcn",
+    exactly: int | None = None,
+) -> Trained:
+    """A network on the labels and these tasks (none: a plain GCN), at its best validation epoch.
+
+    `jt` minimises L_task + sum_k w_k L_k in one stage (Eq. 1); `pf` first the tasks alone, then L_task from there
+    (Eq. 2). With `exactly`, labels are trained on for that many epochs and the last one is taken: nothing is chosen.
+    """
+    model = Gcn(problem.shape, rng.child("model")).to(problem.device)
+    history: list[Record] = []
+
+    def run(tasks: Sequence[Weighted], labels: bool, schedule: Schedule, score: Score, name: str, stage: str) -> Best:
+        best = Best()
+        for record in _epochs(problem, model, tasks, labels, schedule, score, rng.child(name), best):
+            history.append(record | {"pretrain": float(not labels)})
+            watch(stage, record)
+        model.load_state_dict(best.state)
+        return best
+
+    if tasks and setting == "pf":
+        run(tasks, False, schedule, by_loss, "pretrain", f"{stage} pre-train")
+        fresh = Gcn(problem.shape, rng.child("fine-tune"))  # pre-training has not touched the class head
+        with torch.no_grad():
+            model.class_weight.copy_(fresh.class_weight)
+        tasks = ()
+    if exactly is not None:
+        schedule = replace(schedule, epochs=exactly, patience=None)
+    best = run(tasks, True, schedule, by_validation if exactly is None else by_epoch, "train", stage)
+    return Trained(model, problem.logits(model), best.record, history)
+
+
+def _epochs(
+    problem: Problem,
+    model: Gcn,
+    tasks: Sequence[Weighted],
+    labels: bool,
+    schedule: Schedule,
+    score: Score,
+    rng: Rng,
+    best: Best,
+) -> Iterator[Record]:
+    """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
+    heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.task.name)) for w in tasks)
+    heads.to(problem.device)
+
+    def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
+        losses: dict[str, Tensor] = {}
+        output, views, batches = forward(problem, model, tasks, labels, rng)
+        if labels:
+            assert output.logits is not None
+            losses["task"] = problem.task_loss(output.logits)
+        total = losses.get("task", torch.zeros((), device=problem.device))
+        for weighted, head, batch in zip(tasks, heads, batches, strict=True):
+            loss = weighted.task.loss(head, views, batch, weighted.targets)
+            losses[weighted.task.name] = loss
+            total = total + weighted.weight * loss
+        return losses | {"loss": total}
+
+    def evaluate(record: Record) -> Record:
+        return problem.evaluate(model) if score is by_validation else {}
+
+    parameters = [*model.parameters(), *heads.parameters()]
+    return train(model, parameters, objective, evaluate, score, schedule, rng, best)
+
+
+def forward(
+    problem: Problem, model: Gcn, tasks: Sequence[Weighted], labels: bool, rng: Rng
+) -> tuple[Output, Views, list[Batch]]:
+    """One forward pass that serves the labels and all tasks, over no more rows than they need."""
+    if not tasks:
+        inputs, field = problem.train_field
+        output = model(inputs, field, rng.child("dropout"))
+        return output, Views(output, field), []
+    batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.task.name)) for w in tasks]
+    masked = [batch.masked for batch in batches if batch.masked is not None]
+    adjacency = problem.normalised
+    if masked:
+        source, target = (np.concatenate(ends) for ends in zip(*masked, strict=True))
+        adjacency = problem.adjacency.without(source, target).to(problem.device)
+    nodes = None
+    if all(batch.nodes is not None for batch in batches):
+        nodes = np.concatenate([batch.nodes for batch in batches if batch.nodes is not None])
+    field = problem.field(adjacency, problem.train_nodes if labels else None, nodes)
+    orders = [batch.permutation for batch in batches if batch.permutation is not None]
+    shuffle = None
+    if orders:
+        order = torch.from_numpy(orders[0])
+        shuffle = (order.to(problem.device), torch.argsort(order).to(problem.device))
+    output = model(problem.inputs, field, rng.child("dropout"), shuffle)
+    return output, Views(output, field), batches

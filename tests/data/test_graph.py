@@ -1,0 +1,185 @@
+"""Graph.from_arrays: what it accepts, what it cleans, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agssl.data.graph import Graph
+from agssl.data.splits import Split
+from agssl.errors import GraphError
+
+X = np.arange(8, dtype=np.float64).reshape(4, 2)
+Y = [0, 1, 0, 1]
+EDGES = np.array([[0, 1, 2], [1, 2, 3]])
+
+
+@st.composite
+def edge_lists(draw: st.DrawFn) -> tuple[int, np.ndarray]:
+    nodes = draw(st.integers(2, 12))
+    pairs = draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)), max_size=40))
+    return nodes, np.array([*pairs, (0, 1)]).T
+
+
+@settings(max_examples=60, deadline=None)
+@given(edge_lists())
+def test_edges_are_symmetric_sorted_and_without_loops_or_duplicates(case: tuple[int, np.ndarray]) -> None:
+    nodes, edges = case
+    graph = Graph.from_arrays(edges, np.ones((nodes, 1)), np.arange(nodes) % 2, notify=False)
+    expected = {frozenset(pair) for pair in edges.T.tolist() if pair[0] != pair[1]}
+    found = [frozenset((i, int(j))) for i in range(nodes) for j in graph.neighbours(i)]
+    assert set(found) == expected
+    assert len(found) == 2 * len(expected) == 2 * graph.num_edges
+    assert all((np.diff(graph.neighbours(i)) > 0).all() for i in range(nodes))
+    assert (graph.indptr.dtype, graph.indices.dtype) == (np.int64, np.int32)
+
+
+@settings(max_examples=30, deadline=None)
+@given(edge_lists())
+def test_cleaning_a_clean_graph_changes_nothing(case: tuple[int, np.ndarray]) -> None:
+    nodes, edges = case
+    once = Graph.from_arrays(edges, np.eye(nodes), np.arange(nodes) % 2, notify=False)
+    twice = Graph.from_arrays(once.adjacency(), once.x, once.y)
+    assert once.fingerprint == twice.fingerprint
+    assert (once.y == twice.y).all()
+
+
+def test_many_copies_of_an_edge_are_still_one_edge() -> None:
+    graph = Graph.from_arrays(np.repeat([[0], [1]], 256, axis=1), np.ones((2, 1)), [0, 1], notify=False)
+    assert graph.num_edges == 1
+
+
+def test_cleaning_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    edges = np.array([[0, 0, 1, 2, 2], [1, 1, 0, 2, 3]])
+    with caplog.at_level(logging.INFO, logger="agssl"):
+        Graph.from_arrays(edges, X, Y, name="mine")
+    assert caplog.messages == ["mine: made 1 one-way edges two-way, dropped 1 self-loops and 1 duplicates"]
+
+
+def test_a_clean_graph_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    Graph.from_arrays(np.hstack([EDGES, EDGES[::-1]]), X, Y)
+    assert caplog.messages == []
+
+
+def test_a_scipy_adjacency_with_stored_zeros_works_and_stays_as_it_was() -> None:
+    adjacency = sp.csr_matrix(([1.0, 0.0, 5.0], ([0, 1, 2], [1, 3, 3])), shape=(4, 4))
+    before = adjacency.copy()
+    graph = Graph.from_arrays(adjacency, X, Y, notify=False)
+    assert graph.num_edges == 2
+    assert (adjacency != before).nnz == 0 and adjacency.nnz == 3
+
+
+def build(**changes: Any) -> Graph:
+    arguments: dict[str, Any] = {"edges": EDGES, "x": X, "y": Y, "notify": False}
+    return Graph.from_arrays(**arguments | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"edges": [[0, 1], [1, 99]]}, "edge 1 points at node 99, but the graph has 4 nodes; re-index"),
+        ({"edges": [[0, -3], [1, 2]]}, "edge 1 has the negative node id -3"),
+        ({"edges": [[0, 1.5], [1, 2]]}, "edge 1 has the node id 1.5"),
+        ({"edges": [["a"], ["b"]]}, "edges have the type"),
+        ({"edges": EDGES.T}, r"shape \(3, 2\), expected \(2, E\).*transpose"),
+        ({"edges": sp.eye(3)}, r"adjacency has shape \(3, 3\), but there are 4 nodes"),
+        ({"x": np.empty((0, 2)), "y": [], "require_labels": False}, "the graph has no nodes"),
+        ({"x": X[:3]}, "3 rows of features but 4 labels"),
+        ({"x": X[:, 0]}, r"features have shape \(4,\)"),
+        ({"x": np.empty((4, 0))}, "no features"),
+        ({"x": np.full((4, 2), "a")}, "features have the type"),
+        ({"x": np.array([[0, 1], [2, np.nan], [4, 5], [6, 7]])}, "feature 1 of node 1 is nan"),
+        ({"x": sp.csr_matrix([[0, 1], [2, 0], [np.inf, 5], [6, 7]])}, "feature 0 of node 2 is inf"),
+        ({"x": np.array([[0, 1], [2, 1e39], [4, 5], [6, 7]])}, "feature 1 of node 1 is 1e.39, which is too large"),
+        ({"x": sp.csr_matrix([[0, 1], [2, 0], [0, 1e39], [6, 7]])}, "feature 1 of node 2 is 1e.39, which is too large"),
+        ({"y": [0, 0, -1, 0]}, "the one class '0'"),
+        ({"y": [-1, None, "", float("nan")]}, "none of the 4 nodes has a label"),
+        ({"y": np.array([0, 1, -2, 0])}, "label of node 2 is -2"),
+        ({"y": ["0", "1", "-2", "0"]}, "label of node 2 is -2"),
+        ({"y": np.array([0, 0.5, 1, 0])}, "label of node 1 is 0.5"),
+        ({"y": np.eye(4)}, r"labels have shape \(4, 4\).*argmax"),
+        ({"y": np.array([0, 1, 5, 0]), "classes": ["a", "b"]}, "label of node 2 is 5, but there are 2 class names"),
+        ({"y": ["a", "b", "z", "a"], "classes": ["a", "b"]}, "label of node 2 is 'z'"),
+        ({"classes": ["a", "a"]}, "class names must be distinct"),
+        ({"num_nodes": 5}, "num_nodes is 5"),
+        ({"node_names": ["a", "b", "a", "c"]}, "'a' occurs 2 times"),
+        ({"node_names": ["a"]}, "1 node names for 4 nodes"),
+        ({"split": Split(np.array([0]), np.array([9]), np.array([2]))}, "val part of the split has node 9"),
+    ],
+)
+def test_what_can_not_be_right_is_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        build(**changes)
+
+
+@pytest.mark.parametrize(
+    ("y", "labels", "classes"),
+    [
+        ([10, 2, -1, 10], [1, 0, -1, 1], ("2", "10")),
+        (np.array([3.0, np.nan, 7.0, -1.0]), [0, -1, 1, -1], ("3", "7")),
+        (["10", "2", "", None], [1, 0, -1, -1], ("2", "10")),
+        (["b", float("nan"), " a ", "b"], [1, -1, 0, 1], ("a", "b")),
+        (np.array(["b", "", "a", "b"]), [1, -1, 0, 1], ("a", "b")),
+        ([True, False, None, True], [1, 0, -1, 1], ("False", "True")),
+        (np.array([[1], [0], [1], [-1]]), [1, 0, 1, -1], ("0", "1")),
+    ],
+)
+def test_labels_of_every_kind_become_class_numbers(y: Any, labels: list[int], classes: tuple[str, ...]) -> None:
+    graph = build(y=y)
+    assert graph.y.tolist() == labels
+    assert graph.y.dtype == np.int64
+    assert graph.classes == classes
+
+
+def test_given_classes_keep_their_order() -> None:
+    assert build(y=["b", "a", "", "b"], classes=["b", "a", "unused"]).y.tolist() == [0, 1, -1, 0]
+    assert build(y=[2, 0, -1, 2], classes=["b", "a", "c"]).classes == ("b", "a", "c")
+
+
+def test_a_graph_to_predict_on_needs_no_labels() -> None:
+    assert build(y=[-1] * 4, require_labels=False).num_classes == 0
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, sp.coo_matrix, sp.csc_array])
+def test_features_are_sparse_below_twelve_percent_and_dense_above(make: Any) -> None:
+    few, many = np.zeros((4, 50)), np.zeros((4, 5))
+    few[::2, 7] = many[:, :2] = 3.0
+    sparse, dense = build(x=make(few)).x, build(x=make(many)).x
+    assert isinstance(sparse, sp.csr_matrix) and sparse.dtype == np.float32 and sparse.has_sorted_indices
+    assert isinstance(dense, np.ndarray) and dense.dtype == np.float32 and dense.flags.c_contiguous
+    assert (sparse.toarray() == few).all() and (dense == many).all()
+
+
+def test_the_graph_does_not_share_memory_with_its_input() -> None:
+    x = np.ones((4, 2), dtype=np.float32)
+    graph = build(x=x)
+    x[0, 0] = 7
+    assert graph.x[0, 0] == 1
+
+
+def test_info_has_the_promised_keys_and_is_json(tiny_graph: Graph) -> None:
+    facts = json.loads(json.dumps(tiny_graph.info(), allow_nan=False))
+    expected = ["name", "nodes", "edges", "features", "classes", "density", "homophily", "isolated", "split"]
+    assert list(facts) == expected
+    assert (facts["nodes"], facts["edges"], facts["classes"]) == (12, 14, 3)
+    assert facts["homophily"] == pytest.approx(10 / 12)  # two of the 14 edges end at the unlabelled node
+    assert facts["split"] == {"train": 3, "val": 3, "test": 5}
+
+
+def test_info_counts_isolated_nodes_and_survives_without_features() -> None:
+    graph = build(x=None, edges=[[0], [1]], missing="no features here")
+    assert graph.info()["isolated"] == 2
+    assert graph.info()["density"] is None
+    assert graph.info()["missing"] == "no features here"
+
+
+def test_hiding_the_test_part_leaves_only_training_and_validation_labels(tiny_graph: Graph) -> None:
+    hidden = tiny_graph.hide_test()
+    assert np.flatnonzero(hidden.y >= 0).tolist() == [0, 1, 4, 5, 8, 9]

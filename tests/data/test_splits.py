@@ -1,0 +1,231 @@
+"""Splits: every kind, from every source, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agssl.data.graph import Graph
+from agssl.data.splits import Split, check_split, make_split
+from agssl.errors import AgsslError, DataError, GraphError, SettingsError
+from agssl.rng import Rng
+
+
+def ring(y: np.ndarray, **more: object) -> Graph:
+    nodes = np.arange(len(y))
+    return Graph.from_arrays(np.vstack([nodes, np.roll(nodes, 1)]), np.ones((len(y), 1)), y, notify=False, **more)  # type: ignore[arg-type]
+
+
+BIG = ring(np.arange(2000) % 5)
+
+
+def parts(split: Split) -> list[list[int]]:
+    return [split.train.tolist(), split.val.tolist(), split.test.tolist()]
+
+
+def test_random_takes_twenty_a_class_and_disjoint_parts() -> None:
+    split = make_split("random", BIG, Rng(3))
+    assert split.sizes() == {"train": 100, "val": 500, "test": 1000}
+    assert np.bincount(BIG.y[split.train]).tolist() == [20] * 5
+    assert len(np.unique(np.concatenate([split.train, split.val, split.test]))) == 1600
+    assert all((np.diff(part) > 0).all() for part in (split.train, split.val, split.test))
+    assert split.origin == "random:20/500/1000 (seed 3)"
+
+
+@pytest.mark.parametrize("spec", ["random:5/10/20", "per-class:20/30", "fraction:0.1/0.2/0.3"])
+def test_the_draw_depends_on_the_seed_alone(spec: str) -> None:
+    first, again, other = (make_split(spec, BIG, Rng(seed)) for seed in (0, 0, 1))
+    assert parts(first) == parts(again)
+    assert parts(first) != parts(other)
+
+
+def test_per_class_leaves_all_the_rest_to_test() -> None:
+    split = make_split("per-class:20/30", BIG, Rng(0))
+    assert np.bincount(BIG.y[split.val]).tolist() == [30] * 5
+    assert sum(split.sizes().values()) == 2000
+
+
+def test_fractions_are_kept_class_by_class() -> None:
+    split = make_split("fraction:0.1/0.2/0.3", BIG, Rng(0))
+    assert [np.bincount(BIG.y[p]).tolist() for p in (split.train, split.val, split.test)] == [
+        [40] * 5,
+        [80] * 5,
+        [120] * 5,
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 9), min_size=2, max_size=6),
+    st.sampled_from(["0.6/0.2/0.2", "0.01/0.01/0.98", "0.9/0.05/0.05"]),
+)
+def test_with_few_labels_every_class_trains_and_someone_validates(counts: list[int], shares: str) -> None:
+    y = np.repeat(np.arange(len(counts)), counts)
+    graph = ring(np.concatenate([y, [-1, -1, -1]]))
+    if len(y) <= len(counts):
+        with pytest.raises(GraphError, match="label at least one more"):
+            make_split(f"fraction:{shares}", graph, Rng(0))
+        return
+    split = make_split(f"fraction:{shares}", graph, Rng(0))
+    assert (np.bincount(y[split.train], minlength=len(counts)) >= 1).all()
+    assert len(split.val) >= 1
+    assert sum(split.sizes().values()) == len(y)
+
+
+def test_auto_prefers_public_then_random_then_fractions() -> None:
+    public = Split(np.array([0, 1]), np.array([2]), np.array([3]))
+    assert make_split("auto", BIG.with_split(public), Rng(0)) is public
+    assert make_split("auto", BIG, Rng(0)).origin.startswith("random:20/500/1000")
+    assert make_split("auto", ring(np.arange(30) % 3), Rng(0)).origin.startswith("fraction:0.6/0.2/0.2")
+
+
+def test_public_means_the_one_that_came_with_the_data() -> None:
+    with pytest.raises(SettingsError, match="without a split of its own"):
+        make_split("public", BIG, Rng(0))
+    with pytest.raises(SettingsError, match="without a split of its own"):
+        make_split("public", BIG.with_split(make_split("random", BIG, Rng(0))), Rng(0))
+
+
+def test_a_class_that_is_too_small_is_named() -> None:
+    graph = ring(np.array([0] * 50 + [1] * 7), classes=["many", "few"])
+    with pytest.raises(GraphError, match="class 'few' has 7 labelled nodes, but the split random:20/5/5 takes 20"):
+        make_split("random:20/5/5", graph, Rng(0))
+    with pytest.raises(GraphError, match="class 'few' has 7 labelled nodes.*takes 8"):
+        make_split("per-class:5/3", graph, Rng(0))
+    with pytest.raises(GraphError, match="47 labelled nodes left after 5 a class"):
+        make_split("random:5/40/40", graph, Rng(0))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "random:20/500",
+        "random:a/b/c",
+        "random:0/5/5",
+        "random:-1/5/5",
+        "per-class:20",
+        "per-class:",
+        "fraction:0.6/0.6/0.2",
+    ]
+    + [
+        "fraction:0/0.5/0.5",
+        "fraction:x",
+        "fraction:nan/0.1/0.1",
+        "fractoin:0.6/0.2/0.2",
+        "",
+        "auto:3",
+        "random:5/0/5",
+    ],
+)
+def test_texts_that_make_no_sense_are_refused(spec: str) -> None:
+    with pytest.raises(AgsslError):
+        make_split(spec, BIG, Rng(0))
+
+
+def test_a_misspelt_kind_gets_the_nearest() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'random'"):
+        make_split("randon", BIG, Rng(0))
+
+
+@pytest.mark.parametrize(
+    ("train", "val", "test", "message"),
+    [
+        ([0, 1], [1], [2], "node 1 is in train and in val"),
+        ([0, 1], [2], [2], "node 2 is in val and in test"),
+        ([], [1], [2], "train part of the split is empty"),
+        ([0], [], [2], "val part of the split is empty"),
+        ([0, 9], [1], [2], "train part of the split has node 9"),
+        ([0, -1], [1], [2], "train part of the split has node -1"),
+        ([0, 4], [1], [2], "node 4 is in the train part of the split but has no label"),
+        ([0, 0], [1], [2], "node 0 is twice in the train part"),
+    ],
+)
+def test_a_split_that_does_not_fit_is_refused(train: list[int], val: list[int], test: list[int], message: str) -> None:
+    split = Split.from_arrays({"train": np.array(train), "val": np.array(val), "test": np.array(test)})
+    with pytest.raises(GraphError, match=message):
+        check_split(split, np.array([0, 1, 0, 1, -1]))
+
+
+def test_arrays_go_there_and_back() -> None:
+    split = make_split("random:2/3/4", BIG, Rng(0))
+    again = Split.from_arrays(split.to_arrays(), split.origin)
+    assert parts(again) == parts(split) and again.origin == split.origin
+
+
+def test_masks_are_as_good_as_indices_and_two_dimensions_are_not() -> None:
+    mask = np.array([True, False, True])
+    assert Split.from_arrays({"train": mask, "val": ~mask}).train.tolist() == [0, 2]
+    with pytest.raises(GraphError, match=r"shape \(3, 2\)"):
+        Split.from_arrays({"train": np.ones((3, 2), bool), "val": ~mask})
+    with pytest.raises(GraphError, match="no part named 'val', only train"):
+        Split.from_arrays({"train": mask})
+
+
+class TestFiles:
+    graph = ring(np.arange(6) % 2, node_names=list("abcdef"))
+    expected = ([0, 1], [2], [3, 4])
+
+    def read(self, path: Path) -> Split:
+        return make_split(str(path), self.graph, Rng(0))
+
+    def test_npz_with_indices_and_with_masks(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "a.npz", train=[0, 1], val=[2], test=[3, 4])
+        masks = {
+            f"{k}_mask": np.isin(np.arange(6), v)
+            for k, v in zip(("train", "valid", "test"), self.expected, strict=True)
+        }
+        np.savez(tmp_path / "b.npz", **masks)  # type: ignore[arg-type]
+        for name in ("a.npz", "b.npz"):
+            split = self.read(tmp_path / name)
+            assert tuple(parts(split)) == self.expected
+            assert split.origin == str(tmp_path / name)
+
+    def test_json_with_indices_and_with_names(self, tmp_path: Path) -> None:
+        for value in (
+            {"train": [1, 0], "val": [2], "test": [3, 4]},
+            {"train": ["a", "b"], "val": ["c"], "test": ["d", "e"]},
+        ):
+            (tmp_path / "s.json").write_text(json.dumps(value))
+            assert tuple(parts(self.read(tmp_path / "s.json"))) == self.expected
+
+    def test_csv_with_words_and_with_masks(self, tmp_path: Path) -> None:
+        (tmp_path / "w.csv").write_text("id,split\na,train\nb,train\nc,val\nd,test\ne,test\nf,\n")
+        rows = "train,val,test\n1,0,0\n1,0,0\n0,1,0\n0,0,1\n0,0,1\n0,0,0\n"
+        (tmp_path / "m.csv").write_text(rows)
+        for name in ("w.csv", "m.csv"):
+            assert tuple(parts(self.read(tmp_path / name))) == self.expected
+
+    @pytest.mark.parametrize(
+        ("name", "text", "message"),
+        [
+            ("s.json", "[1, 2]", "expected an object"),
+            ("s.json", "{", "cannot read the split file"),
+            ("s.json", '{"train": ["a"], "val": ["zz"]}', "has the node 'zz', which the graph lacks"),
+            ("s.json", '{"train": [0]}', "no part named 'val'"),
+            ("s.csv", "id,split\na,dev\n", "line 2 has the split 'dev'"),
+            ("s.csv", "id,split\na\n", "line 2 has 1 cells"),
+            ("s.csv", "a,b\n1,2\n", "has the columns a, b"),
+            ("s.csv", "", "has the columns none"),
+            ("s.csv", "train,val,test\n1,0,0\n", "mask in .* has 1 entries, but the graph has 6"),
+            ("s.csv", "train,val,test\n1,2,0\n", "line 2 has '2' in a mask"),
+            ("s.npz", "no zip", "cannot read the split file"),
+        ],
+    )
+    def test_bad_files_are_named(self, tmp_path: Path, name: str, text: str, message: str) -> None:
+        (tmp_path / name).write_text(text)
+        with pytest.raises(AgsslError, match=message):
+            self.read(tmp_path / name)
+
+    def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match="does not exist"):
+            self.read(tmp_path / "none.npz")
+
+    def test_pickled_arrays_are_refused(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "p.npz", train=np.array([{}], dtype=object), val=[1])
+        with pytest.raises(DataError, match="allow_pickle=False"):
+            self.read(tmp_path / "p.npz")

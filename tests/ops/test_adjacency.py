@@ -1,0 +1,97 @@
+"""Â and what is cut out of it, against dense matrices built entry by entry."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agssl.data.graph import Graph
+from agssl.ops.adjacency import Adjacency, relabel_columns, take_rows
+from agssl.ops.csr import Csr
+from reference.dense import normalised, normalised_of
+from reference.graphs import build, edge_list, graphs, random_graph
+
+
+def dense_of(a: Csr) -> np.ndarray:
+    matrix = np.zeros((a.rows, a.columns))
+    rows = np.repeat(np.arange(a.rows), np.diff(a.indptr.numpy()))
+    matrix[rows, a.indices.numpy()] = a.values.numpy()
+    return matrix
+
+
+@given(graph=graphs())
+@settings(max_examples=60, deadline=None)
+def test_the_normalised_adjacency_follows_the_formula(graph: Graph) -> None:
+    a = Adjacency.of(graph).normalised
+    np.testing.assert_allclose(dense_of(a), normalised_of(graph), atol=1e-6)
+    assert a.nnz == 2 * graph.num_edges + graph.num_nodes
+
+
+@given(graph=graphs())
+@settings(max_examples=30, deadline=None)
+def test_rows_stay_sorted_with_the_loop_in_its_place(graph: Graph) -> None:
+    adjacency = Adjacency.of(graph)
+    for node in range(graph.num_nodes):
+        row = adjacency.indices[adjacency.indptr[node] : adjacency.indptr[node + 1]]
+        assert row.tolist() == sorted([node, *graph.neighbours(node).tolist()])
+
+
+def test_a_graph_without_edges_propagates_nothing() -> None:
+    np.testing.assert_array_equal(dense_of(Adjacency.of(build(4, [])).normalised), np.eye(4))
+
+
+@given(graph=graphs(min_nodes=2), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_removing_edges_equals_building_the_graph_without_them(graph: Graph, data: st.DataObject) -> None:
+    edges = edge_list(graph)
+    gone = data.draw(st.lists(st.sampled_from(edges), unique=True)) if edges else []
+    flip = data.draw(st.lists(st.booleans(), min_size=len(gone), max_size=len(gone)))
+    ends = np.array([(j, i) if f else (i, j) for (i, j), f in zip(gone, flip, strict=True)], dtype=np.int64)
+    ends = ends.reshape(-1, 2).T
+    if data.draw(st.booleans()):  # two tasks of one step may well choose the same edge
+        ends = np.concatenate([ends, ends[::-1, ::2]], axis=1)
+    a = Adjacency.of(graph).without(ends[0], ends[1])
+    rest = [e for e in edges if e not in gone]
+    np.testing.assert_allclose(dense_of(a), normalised(graph.num_nodes, rest), atol=1e-6)
+    assert a.symmetric
+    np.testing.assert_array_equal(dense_of(a), dense_of(a).T)
+
+
+def test_removing_edges_leaves_the_original_as_it_was() -> None:
+    graph = random_graph()
+    adjacency = Adjacency.of(graph)
+    before = adjacency.normalised.values.clone()
+    source, target = np.array(edge_list(graph)[:5]).T
+    adjacency.without(source, target)
+    assert torch.equal(adjacency.normalised.values, before)
+
+
+@given(graph=graphs())
+@settings(max_examples=40, deadline=None)
+def test_has_edge_knows_edges_and_loops(graph: Graph) -> None:
+    n = graph.num_nodes
+    source, target = np.repeat(np.arange(n), n), np.tile(np.arange(n), n)
+    edges = set(edge_list(graph))
+    expected = [i == j or (min(i, j), max(i, j)) in edges for i, j in zip(source, target, strict=True)]
+    assert Adjacency.of(graph).has_edge(source, target).tolist() == expected
+
+
+@given(graph=graphs(), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_taken_rows_are_those_rows_in_that_order(graph: Graph, data: st.DataObject) -> None:
+    a = Adjacency.of(graph).normalised
+    rows = np.array(data.draw(st.lists(st.integers(0, graph.num_nodes - 1))), dtype=np.int64)
+    taken = take_rows(a, rows)
+    np.testing.assert_array_equal(dense_of(taken), dense_of(a)[rows])
+    assert not taken.symmetric
+
+
+@given(graph=graphs(), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_relabelled_columns_are_those_columns(graph: Graph, data: st.DataObject) -> None:
+    rows = np.array(data.draw(st.lists(st.integers(0, graph.num_nodes - 1), unique=True)), dtype=np.int64)
+    block = take_rows(Adjacency.of(graph).normalised, rows)
+    columns = np.unique(block.indices.numpy())
+    np.testing.assert_array_equal(dense_of(relabel_columns(block, columns)), dense_of(block)[:, columns])

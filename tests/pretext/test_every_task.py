@@ -1,0 +1,216 @@
+"""What every registered task must fulfil, another package's as well."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from agssl.data.graph import Graph
+from agssl.models.gcn import Gcn, Shape
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.features import Inputs
+from agssl.ops.field import receptive_field, whole_field
+from agssl.pretext import TASKS, Batch, Task, Views
+from agssl.pretext.base import Targets
+from agssl.pretext.prepare import make_task
+from agssl.rng import Rng
+from agssl.train.network import Weighted, forward
+from agssl.train.problem import Problem
+from reference.graphs import permuted, random_graph
+
+EVERY = [*TASKS, "dgi:estimator=infonce", "pairsim:target=feature"]
+WIDTH = 8
+
+pytestmark = pytest.mark.parametrize("text", EVERY)
+
+
+def network(graph: Graph) -> Gcn:
+    return Gcn(Shape(graph.num_features, WIDTH, graph.num_classes, dropout=0.0, input_dropout=0.0), Rng(7))
+
+
+def targets_of(task: Task, graph: Graph) -> Targets:
+    return task.prepare(graph, Adjacency.of(graph), Rng(0).child("prepare"))
+
+
+def views_of(graph: Graph, model: Gcn, batch: Batch) -> Views:
+    """The forward pass that a batch asks for, by the plainest plan."""
+    adjacency = Adjacency.of(graph)
+    a = adjacency.normalised if batch.masked is None else adjacency.without(*batch.masked)
+    shuffle = None
+    if batch.permutation is not None:
+        order = torch.from_numpy(batch.permutation)
+        shuffle = (order, torch.argsort(order))
+    field = whole_field(a, 1)
+    return Views(model(Inputs.of(graph), field, None, shuffle), field)
+
+
+def step(graph: Graph, text: str, seed: int = 0) -> tuple[torch.Tensor, Gcn, torch.nn.Module]:
+    task, model = make_task(text), network(graph)
+    targets = targets_of(task, graph)
+    head = task.head(WIDTH, targets, Rng(seed).child("head"))
+    batch = task.sample(targets, Adjacency.of(graph), Rng(seed).child("sample"))
+    return task.loss(head, views_of(graph, model, batch), batch, targets), model, head
+
+
+@pytest.mark.parametrize("density", [1.0, 0.3])
+def test_the_loss_is_a_finite_scalar(text: str, density: float) -> None:
+    loss, *_ = step(random_graph(40, 60, density=density), text)
+    assert loss.shape == ()
+    assert torch.isfinite(loss)
+
+
+def test_gradients_reach_the_encoder_and_the_head(text: str) -> None:
+    loss, model, head = step(random_graph(40, 60), text)
+    loss.backward()
+    for parameter in (model.weights[0], model.biases[0], next(head.parameters())):
+        assert parameter.grad is not None
+        assert torch.isfinite(parameter.grad).all()
+        assert parameter.grad.abs().sum() > 0
+    assert model.class_weight.grad is None, "a pretext loss has no business with the class head"
+
+
+def test_a_step_is_deterministic_under_a_seed(text: str) -> None:
+    graph = random_graph(40, 60)
+    losses = [step(graph, text, seed=3)[0] for _ in range(2)]
+    assert torch.equal(*losses)
+    assert not torch.equal(losses[0], step(graph, text, seed=4)[0])
+
+
+def test_prepared_targets_are_arrays_and_deterministic(text: str) -> None:
+    graph = random_graph(40, 60)
+    first, second = (targets_of(make_task(text), graph) for _ in range(2))
+    assert list(first) == list(second)
+    for name, array in first.items():
+        assert isinstance(array, np.ndarray)
+        assert array.dtype.kind in "ifb", "only plain numbers can be stored without pickle"
+        np.testing.assert_array_equal(array, second[name])
+
+
+def relabel(targets: Targets, order: np.ndarray) -> Targets:
+    """Targets for the graph whose node i was node order[i]: node numbers renamed, values by node moved."""
+    new = np.argsort(order)
+    moved = {}
+    for name, array in targets.items():
+        if name == "labels":
+            moved[name] = array[order]
+        elif name == "similarity":
+            moved[name] = array
+        else:
+            moved[name] = new[array]
+    return moved
+
+
+def relabel_batch(batch: Batch, order: np.ndarray) -> Batch:
+    new = np.argsort(order)
+    data = dict(batch.data)
+    nodes = batch.nodes
+    if nodes is not None:  # positions among the sorted nodes
+        pairs = new[nodes[data["at"].numpy()]]
+        nodes, at = np.unique(pairs, return_inverse=True)
+        data["at"] = torch.from_numpy(at.reshape(pairs.shape))
+    if "chosen" in data:
+        data["chosen"] = torch.from_numpy(new[data["chosen"].numpy()])
+    masked = None if batch.masked is None else tuple(new[ends] for ends in batch.masked)
+    shuffle = None if batch.permutation is None else new[batch.permutation[order]]
+    return Batch(nodes, masked, shuffle, data)
+
+
+def test_relabelling_the_nodes_changes_nothing_else(text: str) -> None:
+    graph = random_graph(40, 60, density=0.5)
+    order = np.random.default_rng(5).permutation(40)
+    other = permuted(graph, order)
+    task, model = make_task(text), network(graph)
+    targets = targets_of(task, graph)
+    head = task.head(WIDTH, targets, Rng(0))
+    batch = task.sample(targets, Adjacency.of(graph), Rng(1))
+    moved = relabel_batch(batch, order)
+    views, other_views = views_of(graph, model, batch), views_of(other, model, moved)
+    torch.testing.assert_close(views.hidden()[order], other_views.hidden(), atol=1e-5, rtol=1e-5)
+    if batch.permutation is not None:
+        torch.testing.assert_close(views.corrupted()[order], other_views.corrupted(), atol=1e-5, rtol=1e-5)
+    here = task.loss(head, views, batch, targets)
+    there = task.loss(head, other_views, moved, relabel(targets, order))
+    torch.testing.assert_close(here, there, atol=1e-5, rtol=1e-5)
+
+
+def test_a_pruned_pass_gives_the_same_loss(text: str) -> None:
+    graph = random_graph(60, 60)
+    task, model = make_task(text), network(graph)
+    targets = targets_of(task, graph)
+    head = task.head(WIDTH, targets, Rng(0))
+    batch = task.sample(targets, Adjacency.of(graph), Rng(1))
+    if batch.nodes is None:
+        return  # reads every node: there is nothing to prune
+    if "pairs" in task.settings():
+        task = type(task)(**(task.settings() | {"pairs": 8}))
+        batch = task.sample(targets, Adjacency.of(graph), Rng(1))
+    adjacency = Adjacency.of(graph)
+    a = adjacency.normalised if batch.masked is None else adjacency.without(*batch.masked)
+    field = receptive_field(a, 1, None, batch.nodes, limit=2.0)
+    assert field.hidden.tolist() == batch.nodes.tolist()
+    pruned = task.loss(head, Views(model(Inputs.of(graph), field), field), batch, targets)
+    torch.testing.assert_close(pruned, task.loss(head, views_of(graph, model, batch), batch, targets))
+
+
+def test_another_task_beside_it_does_not_change_its_draws(text: str) -> None:
+    graph = random_graph(60, 90)
+    problem = Problem.of(graph, network(graph).shape)
+    other = "clu" if text != "clu" else "pairdis"
+    weighted = [Weighted(make_task(t), targets_of(make_task(t), graph), 1.0) for t in (other, text)]
+    _, _, alone = forward(problem, network(graph), weighted[1:], True, Rng(0))
+    _, _, together = forward(problem, network(graph), weighted, True, Rng(0))
+    assert_same_batch(alone[0], together[1])
+
+
+def assert_same_batch(a: Batch, b: Batch) -> None:
+    for left, right in ((a.nodes, b.nodes), (a.permutation, b.permutation)):
+        np.testing.assert_array_equal(left, right)
+    assert (a.masked is None) == (b.masked is None)
+    if a.masked is not None and b.masked is not None:
+        np.testing.assert_array_equal(a.masked, b.masked)
+    assert a.data.keys() == b.data.keys()
+    for name, value in a.data.items():
+        assert torch.equal(value, b.data[name])
+
+
+class Largest(TorchDispatchMode):
+    """Watches the size of every tensor that an operation makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        out = func(*args, **(kwargs or {}))
+        sizes = [leaf.numel() for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+        self.elements = max([self.elements, *sizes])
+        return out
+
+
+@pytest.fixture(scope="module")
+def large_graph() -> Graph:
+    return replace(random_graph(20_000, 60_000, seed=1), name="large")
+
+
+def test_memory_grows_with_nodes_and_edges_only(text: str, large_graph: Graph) -> None:
+    task, model, graph = make_task(text), network(large_graph), large_graph
+    size = graph.num_nodes + 2 * graph.num_edges  # 140,000, where N x N would be 400,000,000
+    adjacency = Adjacency.of(graph)
+    tracemalloc.start()
+    targets = task.prepare(graph, adjacency, Rng(0))
+    batch = task.sample(targets, adjacency, Rng(1))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # a constant for every node and edge, and one for the blocks of similarities that are looked at together
+    assert peak < 200 * size + 64e6
+    with Largest() as largest:
+        head = task.head(WIDTH, targets, Rng(0))
+        loss = task.loss(head, views_of(graph, model, batch), batch, targets)
+        loss.backward()
+    assert largest.elements <= 2 * WIDTH * size

@@ -1,0 +1,106 @@
+"""Small graphs to test on, made without the product's own cleaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import strategies as st
+
+from agssl.data.graph import Graph
+from agssl.data.splits import Split
+
+
+def build(
+    num_nodes: int,
+    edges: Iterable[tuple[int, int]],
+    *,
+    classes: int = 3,
+    features: int = 6,
+    density: float = 1.0,
+    seed: int = 0,
+    name: str = "graph",
+) -> Graph:
+    """A graph from a list of undirected edges, row by row; labels go round the classes.
+
+    The first two nodes a class train, the next two validate, the rest test. Density below 1 gives sparse features.
+    """
+    draw = np.random.default_rng(seed)
+    near: list[set[int]] = [set() for _ in range(num_nodes)]
+    for i, j in edges:
+        near[i].add(int(j))
+        near[j].add(int(i))
+    indptr = np.array([0, *np.cumsum([len(n) for n in near])], dtype=np.int64)
+    indices = np.array([j for n in near for j in sorted(n)], dtype=np.int32)
+    x = draw.random((num_nodes, features), dtype=np.float32) + 0.1
+    if density < 1:
+        x[draw.random(x.shape) >= density] = 0
+    y = np.arange(num_nodes, dtype=np.int64) % classes
+    order = np.arange(num_nodes)
+    split = Split(order[: 2 * classes], order[2 * classes : 4 * classes], order[4 * classes :])
+    names = tuple(f"c{c}" for c in range(classes))
+    return Graph(indptr, indices, x if density == 1 else sp.csr_matrix(x), y, names, split, name)
+
+
+def random_edges(num_nodes: int, count: int, seed: int) -> list[tuple[int, int]]:
+    """Distinct undirected edges without loops, at most `count`."""
+    draw = np.random.default_rng(seed)
+    pairs = draw.integers(num_nodes, size=(count, 2))
+    return sorted({(int(min(i, j)), int(max(i, j))) for i, j in pairs if i != j})
+
+
+def random_graph(num_nodes: int = 30, count: int = 45, seed: int = 0, **kwargs: object) -> Graph:
+    """A random graph; some of its nodes are likely to be isolated."""
+    return build(num_nodes, random_edges(num_nodes, count, seed), seed=seed, **kwargs)  # type: ignore[arg-type]
+
+
+def blocks_graph(num_nodes: int = 60, classes: int = 3, seed: int = 0, density: float = 1.0) -> Graph:
+    """A graph that can be learned: most edges stay in a class, and features tell the class with some noise."""
+    draw = np.random.default_rng(seed)
+    edges = []
+    for i in range(num_nodes):
+        same = i + classes * draw.integers(1, 4, size=3)
+        edges += [(i, int(j)) for j in same if j < num_nodes]
+        other = int(draw.integers(num_nodes))
+        if draw.random() < 0.2 and other != i:
+            edges.append((i, other))
+    graph = build(num_nodes, edges, classes=classes, features=8, density=density, seed=seed)
+    signal = np.eye(classes, 8, dtype=np.float32)[graph.y]
+    x = graph.x + signal if density == 1 else sp.csr_matrix(graph.x.toarray() + signal)
+    return Graph(graph.indptr, graph.indices, x, graph.y, graph.classes, graph.split, "blocks")
+
+
+def edge_list(graph: Graph) -> list[tuple[int, int]]:
+    """Every undirected edge once, smaller end first."""
+    return [(i, int(j)) for i in range(graph.num_nodes) for j in graph.neighbours(i) if i < j]
+
+
+def permuted(graph: Graph, order: np.ndarray) -> Graph:
+    """The same graph with node `order[i]` renamed to i."""
+    new = np.argsort(order)
+    edges = [(int(new[i]), int(new[j])) for i, j in edge_list(graph)]
+    plain = build(graph.num_nodes, edges, classes=graph.num_classes)
+    split = None
+    if graph.split is not None:
+        split = Split(*(np.sort(new[part]) for part in (graph.split.train, graph.split.val, graph.split.test)))
+    return Graph(plain.indptr, plain.indices, graph.x[order], graph.y[order], graph.classes, split, graph.name)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, max_nodes: int = 12, min_nodes: int = 1) -> Graph:
+    """Any small graph: no edges, isolated nodes, several components, or complete."""
+    nodes = draw(st.integers(min_nodes, max_nodes))
+    pairs = [(i, j) for i in range(nodes) for j in range(i + 1, nodes)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    density = draw(st.sampled_from([1.0, 0.4]))
+    return build(nodes, edges, density=density, seed=draw(st.integers(0, 1000)))
+
+
+@st.composite
+def sparse_matrices(draw: st.DrawFn, max_side: int = 9) -> sp.csr_matrix:
+    """Any small sparse matrix, empty rows and no stored values included."""
+    rows, columns = draw(st.integers(1, max_side)), draw(st.integers(1, max_side))
+    density, seed = draw(st.sampled_from([0.0, 0.2, 0.6, 1.0])), draw(st.integers(0, 1000))
+    generator = np.random.default_rng(seed)
+    return sp.random(rows, columns, density, format="csr", dtype=np.float32, random_state=generator)

@@ -1,0 +1,12 @@
+"""Settings for fits that take a moment."""
+
+from __future__ import annotations
+
+from agssl.config import Settings
+
+FIVE = ("par", "clu", "dgi", "pairdis", "pairsim")
+
+
+def quick(**changes: object) -> Settings:
+    """Three epochs, eight hidden units, two folds, and what else is asked for."""
+    return Settings(**({"epochs": 3, "hidden": 8, "folds": 2} | changes))  # type: ignore[arg-type]

@@ -1,0 +1,219 @@
+"""AGSSL as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from agssl import AGSSL, Graph
+from agssl.config import Settings
+from agssl.data.splits import Split
+from agssl.errors import GraphError, SettingsError
+from reference.graphs import blocks_graph, build
+
+FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lambda_fit": "train"}
+
+
+def named_graph() -> Graph:
+    return replace(blocks_graph(), classes=("ant", "bee", "cat"))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> AGSSL:
+    return AGSSL(**FAST, random_state=3).fit(named_graph())
+
+
+def test_the_constructor_only_stores() -> None:
+    wrong = {"tasks": "nonsense", "hidden": -4, "tau": "hot"}
+    model = AGSSL(**wrong)
+    for name, value in wrong.items():
+        assert getattr(model, name) is value
+    assert set(vars(model)) == set(inspect.signature(AGSSL.__init__).parameters) - {"self"}
+    with pytest.raises(SettingsError):
+        model.fit(named_graph())
+
+
+def test_params_can_be_read_set_and_cloned() -> None:
+    model = AGSSL(**FAST, alpha={"clu": 2.0}, random_state=7)
+    params = model.get_params()
+    assert params["hidden"] == 8
+    assert params["random_state"] == 7
+    copy = clone(model)
+    assert copy is not model
+    assert copy.get_params() == params
+    assert copy.set_params(hidden=16, tau=2.0) is copy
+    assert (copy.hidden, copy.tau, model.hidden) == (16, 2.0, 8)
+    with pytest.raises(ValueError, match="hiden"):
+        copy.set_params(hiden=3)
+
+
+def test_every_setting_is_a_parameter_with_the_same_default() -> None:
+    defaults = AGSSL().get_params()
+    for name, value in vars(Settings()).items():
+        assert defaults[name] == value
+
+
+def test_a_clone_of_a_fitted_model_is_not_fitted(fitted: AGSSL) -> None:
+    with pytest.raises(NotFittedError):
+        clone(fitted).predict()
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "embed", "score", "explain", "save"])
+def test_nothing_works_before_fit(method: str, tmp_path: Path) -> None:
+    arguments = {"explain": (0,), "save": (tmp_path / "m",)}.get(method, ())
+    with pytest.raises(NotFittedError):
+        getattr(AGSSL(), method)(*arguments)
+
+
+def test_fit_returns_itself_and_learned_things_end_in_an_underscore() -> None:
+    model = AGSSL(**FAST)
+    before = set(vars(model))
+    assert model.fit(named_graph()) is model
+    assert all(name.endswith("_") for name in set(vars(model)) - before)
+
+
+def test_predictions_fit_together(fitted: AGSSL) -> None:
+    probabilities = fitted.predict_proba()
+    assert probabilities.shape == (60, 3)
+    np.testing.assert_allclose(probabilities.sum(1), 1)
+    assert fitted.classes_.tolist() == ["ant", "bee", "cat"]
+    assert fitted.predict().tolist() == fitted.classes_[probabilities.argmax(1)].tolist()
+    assert fitted.embed().shape == (60, 8)
+    assert fitted.n_features_in_ == 8
+
+
+def test_task_weights_say_whom_each_node_trusted(fitted: AGSSL) -> None:
+    assert fitted.task_names_ == ("clu", "pairdis")
+    assert fitted.task_weights_.shape == (60, 2)
+    np.testing.assert_allclose(fitted.task_weights_.sum(1), 1, rtol=1e-5)
+    assert {name: logits.shape for name, logits in fitted.teachers_.items()} == {"clu": (60, 3), "pairdis": (60, 3)}
+
+
+def test_the_history_is_kept_by_stage(fitted: AGSSL) -> None:
+    assert set(fitted.history_) == {"teacher clu", "teacher pairdis", "student"}
+    assert fitted.best_ in fitted.history_["student"]
+
+
+def test_fitting_twice_gives_the_same_bits(fitted: AGSSL) -> None:
+    again = AGSSL(**FAST, random_state=3).fit(named_graph())
+    np.testing.assert_array_equal(again.predict_proba(), fitted.predict_proba())
+    other = AGSSL(**FAST, random_state=4).fit(named_graph())
+    assert not np.array_equal(other.predict_proba(), fitted.predict_proba())
+
+
+def test_a_seed_of_numpy_is_that_seed(fitted: AGSSL, tmp_path: Path) -> None:
+    model = AGSSL(**FAST, random_state=np.int64(3)).fit(named_graph())
+    np.testing.assert_array_equal(model.predict_proba(), fitted.predict_proba())
+    model.save(tmp_path / "model")
+    assert AGSSL.load(tmp_path / "model").random_state == 3
+
+
+def test_arrays_give_what_the_graph_gives(fitted: AGSSL) -> None:
+    graph = named_graph()
+    y = np.full(60, -1)
+    y[[*graph.split.train, *graph.split.val, *graph.split.test]] = graph.y
+    triple = (graph.adjacency(), graph.x, y)
+    model = AGSSL(**FAST, split="per-class:3/3", random_state=3).fit(triple)
+    same = AGSSL(**FAST, split="per-class:3/3", random_state=3).fit(graph)
+    np.testing.assert_array_equal(model.predict_proba(), same.predict_proba())
+    assert model.graph_.split.sizes() == {"train": 9, "val": 9, "test": 42}
+
+
+def test_unlabelled_nodes_are_in_no_part_of_the_split() -> None:
+    graph = named_graph()
+    y = graph.y.copy()
+    y[::4] = -1
+    model = AGSSL(**FAST).fit((graph.adjacency(), graph.x, y))
+    split = model.graph_.split
+    used = np.concatenate([split.train, split.val, split.test])
+    assert (y[used] >= 0).all()
+    assert sorted(used) == np.flatnonzero(y >= 0).tolist()
+    assert model.predict().shape == (60,)
+
+
+def test_labels_can_be_given_apart() -> None:
+    graph = named_graph()
+    names = np.array(["x", "y", "z"])[graph.y]
+    model = AGSSL(**FAST).fit((graph.adjacency(), graph.x, None), names)
+    assert model.classes_.tolist() == ["x", "y", "z"]
+    other = AGSSL(**FAST).fit(graph, names)
+    np.testing.assert_array_equal(model.predict(), other.predict())
+
+
+def test_pyg_data_gives_what_the_graph_gives(fitted: AGSSL) -> None:
+    pytest.importorskip("torch_geometric")
+    data = named_graph().to_pyg()
+    model = AGSSL(**FAST, random_state=3).fit(data)
+    np.testing.assert_array_equal(model.predict_proba(), fitted.predict_proba())
+    np.testing.assert_allclose(fitted.predict_proba(data), fitted.predict_proba(), atol=1e-6)
+
+
+def test_score_is_accuracy_on_the_test_nodes(fitted: AGSSL) -> None:
+    graph = named_graph()
+    test = graph.split.test
+    truth = np.array(graph.classes)[graph.y]
+    assert fitted.score() == pytest.approx((fitted.predict() == truth)[test].mean())
+    assert fitted.score(graph) == pytest.approx((fitted.predict() == truth).mean())
+    assert fitted.score(graph, truth) == pytest.approx((fitted.predict() == truth).mean())
+    assert fitted.score(graph, fitted.predict()) == 1
+    weight = (fitted.predict() == truth).astype(float)
+    assert fitted.score(graph, truth, sample_weight=weight) == 1
+
+
+def test_a_graph_with_other_features_is_refused(fitted: AGSSL) -> None:
+    with pytest.raises(GraphError, match="5 features"):
+        fitted.predict(build(12, [(0, 1)], features=5))
+
+
+def test_an_explanation_tells_tasks_weights_opinions_and_neighbours(fitted: AGSSL) -> None:
+    graph = named_graph()
+    found = fitted.explain(42)
+    assert found.index == 42
+    assert found.part == "test"
+    assert found.label == graph.classes[graph.y[42]]
+    assert found.degree == graph.degree[42] == len(found.neighbours)
+    assert [int(n.node) for n in found.neighbours] == graph.neighbours(42).tolist()
+    assert [n.prediction for n in found.neighbours] == fitted.predict()[graph.neighbours(42)].tolist()
+    assert found.prediction == fitted.predict()[42]
+    assert found.probability == pytest.approx(fitted.predict_proba()[42].max())
+    weights = {o.task: o.weight for o in found.opinions}
+    assert weights == pytest.approx(dict(zip(fitted.task_names_, fitted.task_weights_[42].tolist(), strict=True)))
+    assert [o.weight for o in found.opinions] == sorted(weights.values(), reverse=True)
+    for opinion in found.opinions:
+        said = torch.softmax(torch.from_numpy(fitted.teachers_[opinion.task][42]).double(), 0)
+        assert opinion.prediction == fitted.classes_[said.argmax()]
+        assert opinion.probability == pytest.approx(said.max().item())
+    assert found.to_dict()["index"] == 42
+
+
+@pytest.mark.parametrize("node", [60, -1, "nobody"])
+def test_a_node_that_does_not_exist_can_not_be_explained(fitted: AGSSL, node: int | str) -> None:
+    with pytest.raises(GraphError, match=str(node)):
+        fitted.explain(node)
+
+
+def test_the_split_of_the_graph_is_used_unless_another_is_asked_for() -> None:
+    graph = named_graph()
+    assert AGSSL(**FAST).fit(graph).graph_.split is graph.split
+    other = AGSSL(**FAST, split="fraction:0.5/0.2/0.3").fit(graph).graph_.split
+    assert other.sizes()["train"] == 30
+    assert isinstance(other, Split)
+
+
+def test_a_watcher_sees_every_epoch() -> None:
+    seen = []
+    AGSSL(**FAST).fit(named_graph(), watch=lambda stage, record: seen.append((stage, record["epoch"])))
+    assert seen.count(("student", 3)) == 1
+    assert len(seen) == 12
+
+
+def test_a_cache_folder_is_filled(tmp_path: Path) -> None:
+    AGSSL(**FAST, cache=str(tmp_path)).fit(named_graph())
+    assert len(list(tmp_path.iterdir())) == 2

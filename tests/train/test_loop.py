@@ -1,0 +1,111 @@
+"""The training loop: which epoch is kept, when it stops, how it breaks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import pytest
+import torch
+from torch import nn
+
+from agssl.errors import TrainingError
+from agssl.rng import Rng
+from agssl.train.loop import Best, Record, Schedule, by_loss, by_validation, train
+
+
+def run(
+    scores: Iterable[tuple[float, float]],
+    patience: int | None = None,
+    objective: Callable[[nn.Linear, int], torch.Tensor] | None = None,
+    lr: float = 0.1,
+) -> tuple[list[Record], Best, list[torch.Tensor]]:
+    """Train a tiny module on prescribed validation results; also the weights it had after every epoch."""
+    scores = list(scores)
+    module = nn.Linear(2, 1)
+    nn.init.ones_(module.weight)
+    states: list[torch.Tensor] = []
+
+    def losses(epoch: int, rng: Rng) -> dict[str, torch.Tensor]:
+        loss = module.weight.square().sum() if objective is None else objective(module, epoch)
+        return {"part": loss.detach() * 2, "loss": loss}
+
+    def evaluate(record: Record) -> Record:
+        states.append(module.weight.detach().clone())
+        accuracy, loss = scores[int(record["epoch"])]
+        return {"val_accuracy": accuracy, "val_loss": loss}
+
+    best = Best()
+    schedule = Schedule(lr, 0.0, len(scores), patience)
+    records = list(train(module, list(module.parameters()), losses, evaluate, by_validation, schedule, Rng(0), best))
+    return records, best, states
+
+
+def test_one_record_an_epoch_with_losses_and_figures() -> None:
+    records, *_ = run([(0.1, 1.0), (0.2, 0.9)])
+    assert [r["epoch"] for r in records] == [0, 1]
+    assert all({"part", "loss", "val_accuracy", "val_loss"} <= r.keys() for r in records)
+    assert records[0]["part"] == 2 * records[0]["loss"]
+
+
+def test_the_best_validation_epoch_is_kept_with_its_weights() -> None:
+    records, best, states = run([(0.1, 1.0), (0.7, 0.9), (0.5, 0.1), (0.6, 0.2)])
+    assert best.epoch == 1
+    assert best.record == records[1]
+    assert torch.equal(best.state["weight"], states[1])
+    assert not torch.equal(best.state["weight"], states[3])
+
+
+def test_ties_go_to_the_lower_loss_and_then_to_the_earlier_epoch() -> None:
+    assert run([(0.5, 0.9), (0.5, 0.7), (0.5, 0.8)])[1].epoch == 1
+    assert run([(0.5, 0.7), (0.5, 0.7), (0.5, 0.7)])[1].epoch == 0
+    assert run([(0.5, 0.1), (0.6, 9.9)])[1].epoch == 1
+
+
+def test_patience_stops_after_that_many_epochs_without_a_better_one() -> None:
+    scores = [(0.1, 1.0), (0.5, 1.0)] + [(0.2, 1.0)] * 20
+    records, best, _ = run(scores, patience=3)
+    assert len(records) == 5
+    assert best.epoch == 1
+
+
+def test_a_tie_with_lower_loss_renews_patience() -> None:
+    records, *_ = run([(0.5, 1.0 - 0.01 * epoch) for epoch in range(12)], patience=2)
+    assert len(records) == 12
+
+
+def test_without_patience_every_epoch_runs() -> None:
+    assert len(run([(0.5, 1.0)] * 9)[0]) == 9
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_loss_that_is_not_finite_is_named_with_its_epoch(value: float) -> None:
+    def breaks(module: nn.Linear, epoch: int) -> torch.Tensor:
+        return module.weight.sum() * (value if epoch == 3 else 1.0)
+
+    with pytest.raises(TrainingError, match=r"loss.* is not finite at epoch 3") as error:
+        run([(0.5, 1.0)] * 9, objective=breaks)
+    assert "part" in str(error.value)
+
+
+def test_training_moves_down() -> None:
+    records, *_ = run([(0.5, 1.0)] * 20, lr=0.05)
+    losses = [r["loss"] for r in records]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_each_epoch_draws_from_its_own_child() -> None:
+    seen = []
+    module = nn.Linear(1, 1)
+
+    def losses(epoch: int, rng: Rng) -> dict[str, torch.Tensor]:
+        seen.append(rng)
+        return {"loss": module.weight.sum()}
+
+    best = Best()
+    list(train(module, list(module.parameters()), losses, lambda r: {}, by_loss, Schedule(epochs=3), Rng(4), best))
+    assert seen == [Rng(4).child(epoch) for epoch in range(3)]
+
+
+def test_without_labels_the_lowest_loss_is_kept() -> None:
+    assert by_loss({"loss": 1.0}) > by_loss({"loss": 2.0})
