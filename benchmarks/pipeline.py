@@ -24,8 +24,8 @@ COLUMNS = (
     "agssl_seconds_per_epoch",
     "pyg_seconds_per_epoch",
     "joint_seconds_per_epoch",
-    "crossfit_seconds_per_epoch",
     "agssl_fit_seconds",
+    "crossfit_fit_seconds",
     "joint_fit_seconds",
 )
 
@@ -34,8 +34,8 @@ def measure(dataset: str, folder: str, options: Any) -> dict[str, Any]:
     """The row of one dataset."""
     here = {"dataset": dataset, "folder": folder}
     network = {"hidden": options.hidden, "input_dropout": options.input_dropout}
-    agssl = network | {"method": "agssl", "integration": "ts", "setting": "jt", "lambda_fit": "train"}
-    joint = network | {"method": "joint", "setting": "jt"}
+    joint = network | {"method": "joint", "setting": "jt", "alpha": 1.0}
+    agssl = joint | {"method": "agssl", "integration": "ts", "lambda_fit": "train", "generations": 1}
     timed = {"epochs": options.epochs + 1, "clock": options.clock}  # the first epoch of a stage warms up
     say(f"{dataset}: preparing targets")
     with Worker("pipeline_sides:prepare", **here) as worker:
@@ -64,10 +64,8 @@ def measure(dataset: str, folder: str, options: Any) -> dict[str, Any]:
     row |= summary(times)
     row["memory_ratio"] = row["pyg_peak_mb"] / row["agssl_peak_mb"]
     row["joint_memory_ratio"] = row["joint_peak_mb"] / row["agssl_peak_mb"]
-    if options.crossfit:
-        row["crossfit_seconds_per_epoch"] = crossfit(here, agssl | {"lambda_fit": "crossfit"}, timed)
     if options.fit:
-        for method, settings in (("agssl", agssl), ("joint", joint)):
+        for method, settings in (("agssl", agssl), ("crossfit", agssl | {"lambda_fit": "crossfit"}), ("joint", joint)):
             say(f"{dataset}: fitting {method} until it stops")
             with Worker("pipeline_sides:converge", clock=options.clock, settings=settings, **here) as worker:
                 row |= {f"{method}_fit_{name}": value for name, value in worker.first.items()}
@@ -97,25 +95,12 @@ def summary(times: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
     }
 
 
-def crossfit(here: dict[str, Any], settings: dict[str, Any], timed: dict[str, Any]) -> float:
-    """What cross-fitting lambda adds to an epoch of AGSSL: an epoch of every fold of every teacher."""
-    say(f"{here['dataset']}: cross-fitting")
-    extra = 0.0
-    with Worker("pipeline_sides:ours", rounds=1, settings=settings, **here, **timed) as worker:
-        while True:
-            stage, seconds, _ = worker.ask()
-            if stage == "end":
-                return extra
-            extra += median(seconds) if stage.startswith("fold") else 0.0
-
-
 def main() -> None:
     parser = arguments("The whole of AGSSL against the same in plain PyG, and against JOINT-T.", DATASETS)
     parser.add_argument("--epochs", type=int, default=5, help="timed epochs a model and round (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=2, help="how often all stages are run (default: %(default)s)")
     parser.add_argument("--input-dropout", type=float, default=0.5, help="of both sides (default: %(default)s)")
     parser.add_argument("--tuned-malloc", action="store_true", help="give plain PyG our malloc settings as well")
-    parser.add_argument("--crossfit", action="store_true", help="also time the cross-fitting of lambda")
     parser.add_argument("--fit", action="store_true", help="also time whole fits of AGSSL and JOINT-T, until they stop")
     options = parser.parse_args()
     rows = []

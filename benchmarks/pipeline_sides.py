@@ -1,7 +1,7 @@
 """The sides of `pipeline.py`: the whole of AGSSL, by this package and in plain PyG (see `plain_pyg.py`).
 
-Our side is one call of `agssl.train.fit.fit`, watched from outside: it stops at the end of each stage until the parent
-wants the next.
+Our side is one call of `agssl.train.fit.fit`, watched from outside: it stops between the stages until the parent wants
+the next.
 """
 
 from __future__ import annotations
@@ -32,23 +32,26 @@ def prepare(reply: Reply, dataset: str, folder: str) -> None:
 def ours(
     reply: Reply, dataset: str, folder: str, rounds: int, epochs: int, clock: str, settings: dict[str, Any]
 ) -> None:
-    """Answers (stage, seconds of each epoch) at the end of every stage, then "end"."""
+    """Answers (stage, seconds of each epoch but the first, peak) for every stage, then "end"."""
     single_thread()
     from agssl.config import Settings
     from agssl.train.fit import fit
 
     now, graph = CLOCKS[clock], benchmark_graph(dataset)
-    ticks: list[float] = []
+    stage, ticks = "", []
 
-    def watch(stage: str, record: dict[str, float]) -> None:
+    def watch(name: str, record: dict[str, float]) -> None:
+        nonlocal stage, ticks
+        if record["epoch"] == 0:  # a new stage; its first epoch is over, and is not counted
+            if ticks:
+                reply((stage, np.diff(ticks).tolist(), peak_mb()))
+            stage, ticks = name, []
         ticks.append(now())
-        if record["epoch"] == epochs - 1:
-            reply((stage, np.diff(ticks).tolist(), peak_mb()))
-            ticks.clear()  # the time until the first epoch of the next stage is not an epoch's
 
     reply("ready")
-    for round_ in range(rounds):
-        fit(graph, Settings(epochs=epochs, patience=None, alpha=1.0, **settings), round_, watch, Path(folder))
+    for number in range(rounds):
+        fit(graph, Settings(epochs=epochs, patience=None, **settings), number, watch, Path(folder))
+    reply((stage, np.diff(ticks).tolist(), peak_mb()))
     reply(("end", [], peak_mb()))
 
 
@@ -66,7 +69,7 @@ def converge(reply: Reply, dataset: str, folder: str, clock: str, settings: dict
         epochs += 1
 
     start = now()
-    fit(graph, Settings(alpha=1.0, **settings), 0, watch, Path(folder))
+    fit(graph, Settings(**settings), 0, watch, Path(folder))
     reply({"seconds": now() - start, "epochs": epochs, "peak_mb": peak_mb()})
 
 

@@ -41,20 +41,20 @@ class Settings:
     dropout: float = 0.5
     input_dropout: float = 0.5
     alpha: Alpha = None  # weight of a task: one number, one a task, "auto" (by validation), None (each task's own)
-    beta: float = 1.0
+    beta: float = 10.0
     tau: float = 1.0
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 500
-    patience: int | None = 100
+    patience: int | None = 50
     class_weight: str = "none"
     lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
     calibrate: bool = True  # fit each teacher's temperature to the labels that judge it (never with "train")
     shrinkage: float = 0.0  # pull of lambda toward equal weights
     student_gradient: bool = False  # whether the loss of lambda also moves the student
-    student_dropout: float | None = None  # None: as the teachers
-    generations: int = 1  # from the second on, the last student joins the teachers with half the weight
+    student_dropout: float | None = 0.8  # the student has far more to fit than the labels; None: as the teachers
+    generations: int = 2  # from the second on, the last student joins the teachers with half the weight
 
     def __post_init__(self) -> None:
         for name, known in (

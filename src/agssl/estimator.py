@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -16,12 +16,17 @@ from agssl.data.convert import to_graph
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
 from agssl.errors import GraphError
+from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
+from agssl.explain.plots import training_curves, weights_by_group
 from agssl.rng import Rng
 from agssl.store.model import Bundle, load_bundle, save_bundle
 from agssl.train.fit import fit
 from agssl.train.infer import infer
 from agssl.train.loop import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class AGSSL(ClassifierMixin, BaseEstimator):
@@ -193,6 +198,16 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         """Whom a node trusted, what each teacher said of it, and its neighbours."""
         check_is_fitted(self, "bundle_")
         return explain_node(self.bundle_, self._fitted_graph(), node)
+
+    def plot_weights_by_degree(self) -> Figure:
+        """A heatmap of whom nodes of each degree trusted (needs the extra `plot`)."""
+        check_is_fitted(self, "bundle_")
+        return weights_by_group(by_degree(self.bundle_, self._fitted_graph().degree), "degree")
+
+    def plot_history(self) -> Figure:
+        """Learning curves of all teachers and students (needs the extra `plot`)."""
+        check_is_fitted(self, "history_")
+        return training_curves(self.history_)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file (safetensors; no pickle)."""

@@ -60,6 +60,9 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
     if settings.method == "gcn":
         return
     names = [make_task(text).name for text in settings.tasks]
+    for number, text in enumerate(settings.tasks):
+        if text in settings.tasks[:number]:
+            raise SettingsError(f"the task {text!r} is named twice; name it once, or give the second other settings")
     if settings.method == "single" and len(names) != 1:
         raise SettingsError(f"method single takes one task, not {len(names)}; name one, as in --tasks {names[0]}")
     if settings.method == "agssl":

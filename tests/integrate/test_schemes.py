@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agssl.errors import SettingsError
 from agssl.integrate import INTEGRATORS, Knowledge
-from agssl.integrate.base import integrated, weight_loss
+from agssl.integrate.base import best_temperature, integrated, shrinkage, weight_loss
 from agssl.integrate.latent_factor import latent_factor_scores
 from agssl.integrate.teacher_student import matching_scores
 from agssl.rng import Rng
@@ -26,8 +26,8 @@ def normal(seed: int, *shape: int) -> torch.Tensor:
 
 
 def knowledge(teachers: int = 3, nodes: int = 8, classes: int = 4, train: tuple[int, ...] = (0, 3, 5)) -> Knowledge:
-    labels = torch.tensor([n % classes for n in train])
-    return Knowledge(normal(0, teachers, nodes, classes).float(), np.array(train), labels)
+    logits, at = normal(0, teachers, nodes, classes).float(), torch.tensor(train)
+    return Knowledge(logits, at, at % classes, logits[:, at])
 
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(2, 4), st.integers(0, 999))
@@ -116,7 +116,7 @@ def test_average_trusts_all_alike() -> None:
 @pytest.mark.parametrize("name", ["lf", "ts"])
 def test_learned_weights_start_near_equal(name: str) -> None:
     known = knowledge(4)
-    known = Knowledge(known.logits / 10, known.train, known.labels)
+    known = Knowledge(known.logits / 10, known.nodes, known.labels, known.judged / 10)
     weights = INTEGRATORS[name](known, Rng(0))(normal(1, 8, 4).float(), known.logits)
     torch.testing.assert_close(weights, torch.full((8, 4), 0.25), atol=0.05, rtol=0)
 
@@ -137,19 +137,19 @@ def test_weighted_is_the_softmax_of_minus_the_cross_entropy_on_labelled_nodes() 
     known = knowledge(3)
     weights = INTEGRATORS["weighted"](known, Rng(0))(torch.zeros(8, 4), known.logits)
     expected = []
-    for node, label in zip(known.train, known.labels.tolist(), strict=True):
+    for node, label in zip(known.nodes.tolist(), known.labels.tolist(), strict=True):
         right = []
         for k in range(3):
             row = known.logits[k, node].double()
             right.append((row[label] - row.logsumexp(0)).exp().item())  # exp(-cross-entropy)
         expected.append([r / sum(right) for r in right])
-    np.testing.assert_allclose(weights[known.train], expected, rtol=1e-4)
+    np.testing.assert_allclose(weights[known.nodes], expected, rtol=1e-4)
 
 
 def test_weighted_prefers_the_smaller_loss() -> None:
     logits = torch.zeros(2, 4, 3)
     logits[0, 1, 2] = 4.0  # teacher 0 is right about node 1
-    known = Knowledge(logits, np.array([1]), torch.tensor([2]))
+    known = Knowledge(logits, torch.tensor([1]), torch.tensor([2]), logits[:, [1]])
     weights = INTEGRATORS["weighted"](known, Rng(0))(torch.zeros(4, 3), logits)
     assert weights[1, 0] > weights[1, 1]
 
@@ -157,8 +157,8 @@ def test_weighted_prefers_the_smaller_loss() -> None:
 def test_weighted_gives_unlabelled_nodes_the_average() -> None:
     known = knowledge(3)
     weights = INTEGRATORS["weighted"](known, Rng(0))(torch.zeros(8, 4), known.logits)
-    rest = np.setdiff1d(np.arange(8), known.train)
-    torch.testing.assert_close(weights[rest], weights[known.train].mean(0).expand(len(rest), -1))
+    rest = np.setdiff1d(np.arange(8), known.nodes)
+    torch.testing.assert_close(weights[rest], weights[known.nodes].mean(0).expand(len(rest), -1))
 
 
 @pytest.mark.parametrize("name", ["lf", "ts"])
@@ -179,7 +179,7 @@ def test_l_w_moves_every_learned_parameter_and_lowers_itself(name: str) -> None:
     losses = []
     for _ in range(30):
         optimizer.zero_grad()
-        loss = weight_loss(scheme(z, known.labelled), known.labelled, known.labels, 1.0)
+        loss = weight_loss(scheme(z, known.judged), known.judged, known.labels, 1.0)
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
@@ -195,11 +195,47 @@ def test_schemes_say_truly_whether_they_learn(name: str) -> None:
     assert scheme.learns == bool(list(scheme.parameters()))
 
 
-def test_labelled_knowledge_is_held_out_where_there_is_any() -> None:
-    known = knowledge()
-    torch.testing.assert_close(known.labelled, known.logits[:, [0, 3, 5]])
-    other = torch.zeros(3, 3, 4)
-    assert Knowledge(known.logits, known.train, known.labels, other).labelled is other
+def grid_temperature(logits: torch.Tensor, labels: torch.Tensor) -> float:
+    grid = np.exp(np.linspace(np.log(0.05), np.log(20), 2000))
+    return min(grid, key=lambda t: torch.nn.functional.cross_entropy(logits / t, labels).item())
+
+
+@pytest.mark.parametrize("scale", [0.05, 1.0, 7.0])
+def test_the_best_temperature_is_that_of_a_fine_grid(scale: float) -> None:
+    labels = torch.arange(40) % 4
+    logits = scale * (normal(5, 40, 4) + 2 * torch.eye(4, dtype=torch.float64)[labels])
+    assert best_temperature(logits, labels).item() == pytest.approx(grid_temperature(logits, labels), rel=0.01)
+
+
+def test_calibration_scales_each_teacher_as_a_whole_and_changes_no_opinion() -> None:
+    labels = torch.arange(40) % 4
+    nodes = torch.arange(40)
+    logits = torch.tensor([0.1, 1.0, 10.0])[:, None, None] * (normal(5, 3, 60, 4).float() + 1)
+    logits[:, nodes, labels] *= 1.5
+    known = Knowledge(logits, nodes, labels, logits[:, nodes])
+    found = known.calibrated()
+    for k in range(3):
+        ratio = found.logits[k] / logits[k]
+        torch.testing.assert_close(ratio, ratio[0, 0].expand_as(ratio))
+        torch.testing.assert_close(found.judged[k], known.judged[k] * ratio[0, 0])
+        before, after = (torch.nn.functional.cross_entropy(x.judged[k], labels).item() for x in (known, found))
+        assert after <= before + 1e-5
+    assert torch.equal(found.logits.argmax(2), logits.argmax(2))
+
+
+def test_calibration_makes_teachers_of_the_same_skill_equally_confident() -> None:
+    labels = torch.arange(40) % 4
+    one = (normal(5, 40, 4) + 2 * torch.eye(4)[labels]).float()
+    known = Knowledge(torch.stack([one, 4 * one]), torch.arange(40), labels, torch.stack([one, 4 * one])).calibrated()
+    torch.testing.assert_close(known.logits[0], known.logits[1], rtol=0.01, atol=0.01)
+
+
+def test_shrinkage_is_least_where_all_teachers_are_trusted_alike() -> None:
+    even = shrinkage(torch.full((6, 3), 1 / 3))
+    assert even.item() == pytest.approx(0, abs=1e-6)
+    assert shrinkage(torch.tensor([[0.9, 0.1]])).item() == pytest.approx(-math.log(4 * 0.9 * 0.1) / 2, rel=1e-5)
+    for seed in range(5):
+        assert shrinkage(torch.softmax(normal(seed, 6, 3), dim=1)) > even
 
 
 def test_an_unknown_scheme_gives_the_nearest_names() -> None:

@@ -162,6 +162,18 @@ def test_hidden_dropout_is_applied_to_every_tile(monkeypatch) -> None:
     assert ((draws.mean(0) - expected).abs() <= 5 * draws.std(0) / 300**0.5 + 1e-6).all()
 
 
+def test_tiles_have_masks_of_their_own(monkeypatch) -> None:
+    monkeypatch.setattr(tiles, "CACHED_BYTES", 0)
+    graph = random_graph(density=0.5)
+    model = Gcn(Shape(6, 2 * tiles.TILE, 3, input_dropout=0.0), Rng(0))
+    with torch.no_grad():  # the second tile is the first one, and the head takes their difference
+        model.weights[0][:, tiles.TILE :] = model.weights[0][:, : tiles.TILE]
+        model.class_weight[tiles.TILE :] = -model.class_weight[: tiles.TILE]
+    inputs, field = Inputs.of(graph), whole(graph)
+    assert model(inputs, field).logits.abs().max() < 1e-5
+    assert model(inputs, field, Rng(1)).logits.abs().max() > 0.01
+
+
 def test_batch_norm_follows_its_formula() -> None:
     graph = random_graph()
     model = Gcn(Shape(6, 8, 3, 2, norm="batch", dropout=0.0, input_dropout=0.0), Rng(0))

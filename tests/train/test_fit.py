@@ -24,6 +24,7 @@ METHODS = {
     "joint": {"method": "joint"},
     "joint pf": {"method": "joint", "setting": "pf"},
     "agssl": {"method": "agssl"},
+    "agssl crossfit": {"method": "agssl", "lambda_fit": "crossfit"},
     "agssl train": {"method": "agssl", "lambda_fit": "train", "integration": "lf"},
     "agssl pf": {"method": "agssl", "setting": "pf", "integration": "average"},
 }

@@ -8,7 +8,8 @@ import torch
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
 from agssl.models.gcn import Shape
-from agssl.pretext import ALPHA_GRID
+from agssl.pretext import ALPHA_GRID, TASKS
+from agssl.train import fit as fitting
 from agssl.train import network
 from agssl.train.fit import fit
 from agssl.train.problem import Problem
@@ -21,7 +22,7 @@ from reference.settings import quick as settings
 def test_a_teacher_uses_its_task(setting: str) -> None:
     graph = blocks_graph()
     stage = "teacher clu"
-    history = fit(graph, settings(method="single", tasks=("clu",), setting=setting)).history[stage]
+    history = fit(graph, settings(method="single", tasks=("clu",), setting=setting, alpha=1.0)).history[stage]
     before = [r for r in history if r["pretrain"]]
     after = [r for r in history if not r["pretrain"]]
     if setting == "jt":
@@ -42,29 +43,25 @@ def test_pre_training_reads_no_label() -> None:
     assert ours != theirs
 
 
-def test_fine_tuning_starts_from_the_pre_trained_encoder() -> None:
-    # with one epoch of fine-tuning at almost no learning rate, the encoder is what pre-training made of it
-    graph = blocks_graph()
-    seen = []
-    original = network._run
+def test_fine_tuning_starts_from_the_pre_trained_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages: list[tuple[torch.Tensor, torch.Tensor]] = []  # the encoder before a stage, and at its best
+    original = network.train
 
-    def record(problem, model, tasks, labels, *rest):  # type: ignore[no-untyped-def]
-        start = model.weights[0].detach().clone()
-        best = original(problem, model, tasks, labels, *rest)
-        seen.append((labels, start, best.state["weights.0"]))
-        return best
+    def spy(module, parameters, objective, evaluate, score, schedule, rng, best):  # type: ignore[no-untyped-def]
+        start = module.weights[0].detach().clone()
+        yield from original(module, parameters, objective, evaluate, score, schedule, rng, best)
+        stages.append((start, best.state["weights.0"]))
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(network, "_run", record)
-        fit(graph, settings(method="single", tasks=("clu",), setting="pf"))
-    (first_labels, start, pre_trained), (second_labels, fine_start, _) = seen
-    assert (first_labels, second_labels) == (False, True)
+    monkeypatch.setattr(network, "train", spy)
+    fit(blocks_graph(), settings(method="single", tasks=("clu",), setting="pf"))
+    (start, pre_trained), (fine_start, _) = stages
     assert torch.equal(fine_start, pre_trained)
     assert not torch.equal(start, pre_trained)
 
 
 def test_alpha_is_the_weight_of_the_task_in_the_loss() -> None:
-    for alpha, expected in ((None, 1.0), (5.0, 5.0), ({"clu": 0.5, "par": 9.0}, 0.5), ({"par": 9.0}, 1.0)):
+    own = TASKS["clu"].alpha
+    for alpha, expected in ((None, own), (7.0, 7.0), ({"clu": 0.5, "par": 9.0}, 0.5), ({"par": 9.0}, own)):
         result = fit(blocks_graph(), settings(method="single", tasks=("clu",), alpha=alpha))
         assert result.teachers[0].alpha == expected
         for record in result.history["teacher clu"]:
@@ -93,9 +90,10 @@ def test_each_teacher_of_agssl_is_the_single_fit_of_its_task() -> None:
 
 
 def test_joint_training_gives_every_task_its_share() -> None:
-    history = fit(blocks_graph(), settings(method="joint", alpha={"dgi": 5.0})).history["joint"]
+    alphas = {name: TASKS[name].alpha for name in FIVE} | {"dgi": 7.0}
+    history = fit(blocks_graph(), settings(method="joint", alpha={"dgi": 7.0})).history["joint"]
     for record in history:
-        expected = record["task"] + sum(record[name] * (5.0 if name == "dgi" else 1.0) for name in FIVE) / 5
+        expected = record["task"] + sum(record[name] * alphas[name] for name in FIVE) / 5
         assert record["loss"] == pytest.approx(expected, rel=1e-4)
 
 
@@ -125,3 +123,23 @@ def test_two_tasks_may_mask_the_same_edge_in_joint_training() -> None:
     tasks = ("pairsim:pairs=50", "pairsim:pairs=49")
     result = fit(random_graph(40, 60), settings(method="joint", tasks=tasks))
     assert torch.isfinite(result.logits).all()
+
+
+def test_every_label_is_held_out_of_one_fold_by_which_it_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, held_out = blocks_graph(90), []
+    everyone = set(graph.split.train.tolist())
+    original = fitting.train_network
+
+    def spy(problem, *rest, **options):  # type: ignore[no-untyped-def]
+        missing = everyone - set(problem.train_nodes.tolist())
+        if missing:
+            held_out.append(missing)
+        return original(problem, *rest, **options)
+
+    monkeypatch.setattr(fitting, "train_network", spy)
+    fit(graph, settings(tasks=("clu", "dgi"), lambda_fit="crossfit", folds=3))
+    assert len(held_out) == 2 * 3
+    for folds in (held_out[:3], held_out[3:]):
+        assert set().union(*folds) == everyone
+        assert sum(len(fold) for fold in folds) == len(everyone)
+    assert held_out[:3] == held_out[3:], "all teachers are to be judged by the same folds"

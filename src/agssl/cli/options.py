@@ -51,6 +51,8 @@ _TYPES: Mapping[str, Callable[[str], Any]] = {
     "Alpha": parse_alpha,
 }
 
+_METAVARS = {"int": "N", "float": "X", "tuple[str,": "NAMES", "Alpha": "X"}
+
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """One option for each field of `Settings`; what is not given stays out of the namespace."""
@@ -64,7 +66,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
             group.add_argument(option, dest=dest, action=action, default=argparse.SUPPRESS, help=text)
         elif str(field.type) in _TYPES:  # anything more intricate comes from a file only
             kind = _TYPES[str(field.type)]
-            metavar = {"int": "N", "float": "X"}.get(str(field.type).split()[0], "NAME")
+            metavar = _METAVARS.get(str(field.type).split()[0], "NAME")
             group.add_argument(option, dest=dest, type=kind, default=argparse.SUPPRESS, metavar=metavar, help=text)
 
 

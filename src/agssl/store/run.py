@@ -186,8 +186,8 @@ class Run:
                 rows = list(csv.DictReader(file))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise _damaged(path, str(error)) from error
-        if not rows or None in rows[-1].values() or None in rows[-1] or "node" not in rows[0]:
-            raise _damaged(path, "cut off")
+        if len(rows) != self.source.nodes or any("node" not in row or None in row.values() for row in rows):
+            raise _damaged(path, f"{len(rows)} whole rows for {self.source.nodes} nodes")
         return rows
 
 

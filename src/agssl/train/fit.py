@@ -93,6 +93,12 @@ def fit(
         cache: folder for prepared targets.
         device: where to compute.
     """
+    context = Context(problem_of(graph, settings, device), settings, schedule_of(settings), Rng(seed), watch, cache)
+    return METHODS[settings.method](context)
+
+
+def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem:
+    """The problem that these settings pose on this graph."""
     keep_freed_memory()
     shape = Shape(
         graph.num_features,
@@ -104,9 +110,12 @@ def fit(
         settings.dropout,
         settings.input_dropout,
     )
-    problem = Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
-    schedule = Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
-    return METHODS[settings.method](Context(problem, settings, schedule, Rng(seed), watch, cache))
+    return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+
+
+def schedule_of(settings: Settings) -> Schedule:
+    """The schedule of every network."""
+    return Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
 
 
 def fit_gcn(context: Context) -> Fit:

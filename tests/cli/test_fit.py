@@ -1,0 +1,299 @@
+"""`agssl fit`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agssl.cli import fit as command
+from agssl.store.run import Run
+
+KEYS = {
+    *("dataset", "method", "integration", "tasks", "setting", "seeds", "test_accuracy", "val_accuracy"),
+    *("macro_f1", "log_loss", "ece", "seconds", "peak_mb", "run"),
+}
+GCN = ("--method", "gcn", "--epochs", "5", "--hidden", "8")
+
+
+def test_json_has_the_promised_keys(agssl: Callable[..., Any], graph: Path, quick: tuple[str, ...]) -> None:
+    done = agssl("fit", graph, *quick, "--seeds", 2, "--json")
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert set(result) >= KEYS
+    assert (result["dataset"], result["method"], result["integration"]) == ("small", "agssl", "ts")
+    assert result["seeds"] == [0, 1] and result["tasks"] == ["clu:clusters=3", "pairdis"]
+    for part in ("test_accuracy", "val_accuracy"):
+        assert set(result[part]) == {"mean", "std", "values"} and len(result[part]["values"]) == 2
+        assert 0 <= result[part]["mean"] <= 1
+    assert [teacher["task"] for teacher in result["teachers"]] == ["clu", "pairdis"]
+    assert sum(teacher["weight"] for teacher in result["teachers"]) == pytest.approx(1)
+    assert result["run"] == "runs/small-agssl-ts" and Run.open(result["run"]).metrics["seeds"] == [0, 1]
+    assert [line.partition(":")[0] for line in done.err.splitlines()] == ["seed 0", "seed 1"]
+
+
+def test_the_table_has_a_row_for_each_teacher_and_fits_a_terminal(
+    agssl: Callable[..., Any], graph: Path, quick: tuple[str, ...]
+) -> None:
+    done = agssl("fit", graph, *quick)
+    assert done.code == 0, done.err
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert lines[0].startswith("small: agssl (ts, jt), 1 seed, ")
+    assert [line.split("  ")[0] for line in lines[2:5]] == ["teacher clu", "teacher pairdis", "agssl"]
+    assert lines[-1] == "the run is in runs/small-agssl-ts"
+    assert max(map(len, lines)) <= 80
+
+
+def test_without_test_nodes_the_test_figures_are_null(agssl: Callable[..., Any], graph_without_test: Path) -> None:
+    done = agssl("fit", graph_without_test, *GCN, "--json")
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["test_accuracy"] == {"mean": None, "std": None, "values": []}
+    assert result["macro_f1"] is None and result["val_accuracy"]["mean"] is not None
+    done = agssl("fit", graph_without_test, *GCN)
+    assert "gcn                -" in done.out
+
+
+def test_results_do_not_depend_on_jobs(agssl: Callable[..., Any], graph: Path, quick: tuple[str, ...]) -> None:
+    for jobs, out in ((1, "one"), (2, "two")):
+        done = agssl("fit", graph, *quick, "--seeds", 2, "--jobs", jobs, "--out", out)
+        assert done.code == 0, done.err
+    for seed in (0, 1):
+        for file in ("predictions.csv", "task_weights.csv", "history.json", "split.npz"):
+            name = f"seed-{seed}/{file}"
+            assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes(), name
+        one, two = (Run.open(out).bundle(seed) for out in ("one", "two"))
+        assert one.logits.tobytes() == two.logits.tobytes()
+        for mine, other in zip(one.model.parameters(), two.model.parameters(), strict=True):
+            assert mine.equal(other)
+
+
+def test_an_error_in_a_worker_is_the_same_one_line(agssl: Callable[..., Any], graph: Path) -> None:
+    words = ("--method", "gcn", "--epochs", 50, "--dropout", 0, "--seeds", 2, "--lr", 1e38)
+    done = agssl("fit", graph, *words, "--jobs", 2, "--out", "out")
+    assert done.code == 2
+    assert done.err.startswith("agssl: error: the loss ") and done.err.count("\n") == 1
+    assert not Path("out").exists()
+
+
+def test_options_win_over_the_file_and_the_file_over_defaults(agssl: Callable[..., Any], graph: Path) -> None:
+    Path("c.toml").write_text(
+        'method = "gcn"\nepochs = 4\nhidden = 8\npatience = 0\nweight-decay = 0.1\nseeds = [3, 5]\n'
+        'split = "fraction:0.5/0.3/0.2"\n'
+    )
+    done = agssl("fit", graph, "--config", "c.toml", "--hidden", 6, "--out", "out")
+    assert done.code == 0, done.err
+    run = Run.open("out")
+    settings = run.settings
+    assert (settings.method, settings.epochs, settings.hidden, settings.lr) == ("gcn", 4, 6, 0.01)
+    assert settings.patience is None and settings.weight_decay == 0.1
+    assert run.seeds == (3, 5) and run.split(3).origin == "fraction:0.5/0.3/0.2 (seed 3)"
+    assert run.bundle(5).settings == settings
+    done = agssl("fit", graph, "--config", "c.toml", "--seed", 7, "--split", "fraction:0.4/0.3/0.3", "--out", "out")
+    assert done.code == 0, done.err
+    assert Run.open("out").seeds == (7,) and not Path("out/seed-3").exists()
+
+
+def test_a_run_can_be_repeated_from_its_config(agssl: Callable[..., Any], graph: Path) -> None:
+    assert agssl("fit", graph, *GCN, "--seed", 2, "--alpha", "par=2,clu=1", "--out", "first").code == 0
+    assert tomllib.loads(Path("first/config.toml").read_text())["alpha"] == {"par": 2.0, "clu": 1.0}
+    assert agssl("fit", graph, "--config", "first/config.toml", "--out", "second").code == 0
+    assert Path("first/config.toml").read_text() == Path("second/config.toml").read_text()
+    for file in ("predictions.csv", "history.json", "split.npz"):
+        assert (Path("first/seed-2") / file).read_bytes() == (Path("second/seed-2") / file).read_bytes()
+
+
+def test_each_seed_draws_its_own_split(agssl: Callable[..., Any], graph: Path) -> None:
+    assert agssl("fit", graph, *GCN, "--seeds", 2, "--out", "both").code == 0
+    assert agssl("fit", graph, *GCN, "--seed", 1, "--out", "alone").code == 0
+    both, alone = Run.open("both"), Run.open("alone")
+    assert both.split(0).train.tolist() != both.split(1).train.tolist()
+    assert both.split(1).train.tolist() == alone.split(1).train.tolist()
+    assert Path("both/seed-1/predictions.csv").read_text() == Path("alone/seed-1/predictions.csv").read_text()
+
+
+def _without(path: Path, start: str) -> None:
+    path.write_text("\n".join(line for line in path.read_text().splitlines() if not line.startswith(start)))
+
+
+def _edit(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new))
+
+    return change
+
+
+def _labels(function: Callable[[str], str]) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        with open(folder / "nodes.csv", newline="") as file:
+            header, *rows = list(csv.reader(file))
+        lines = [",".join([*row[:-1], function(row[-1])]) for row in rows]
+        (folder / "nodes.csv").write_text("\n".join([",".join(header), *lines]) + "\n")
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (_edit("nodes.csv", "\nx7,", "\nx7,1,"), "line"),
+        (_edit("nodes.csv", "\nx7,", "\nx7,nan\nx7,"), ""),
+        (_labels(lambda label: "a"), "one class"),
+        (_labels(lambda label: ""), "has a label"),
+        (_edit("edges.csv", "source,target\n", "source,target\nx0,x99\n"), "x99"),
+        (lambda folder: (folder / "nodes.csv").write_text("id,f0,label\n"), "empty"),
+        (lambda folder: (folder / "nodes.csv").write_text(""), "nodes.csv"),
+        (lambda folder: (folder / "nodes.csv").write_bytes(b"\x00\xff\xfe" * 50), "nodes.csv"),
+        (lambda folder: (folder / "nodes.csv").unlink(), "nodes.csv"),
+        (lambda folder: (folder / "edges.csv").unlink(), "edges.csv"),
+        (_edit("nodes.csv", "\nx", "\n-"), "negative id"),
+    ],
+    ids=[
+        "ragged",
+        "nan",
+        "one-class",
+        "no-labels",
+        "edge",
+        "no-rows",
+        "empty",
+        "garbage",
+        "nodes",
+        "edges",
+        "negative",
+    ],
+)
+def test_a_bad_graph_is_one_line_and_nothing_is_written(
+    agssl: Callable[..., Any], graph: Path, spoil: Callable[[Path], object], message: str
+) -> None:
+    spoil(graph)
+    done = agssl("fit", graph, *GCN, "--out", "out")
+    assert done.code == 2 and done.out == ""
+    assert done.err.startswith("agssl: error: ") and done.err.count("\n") == 1
+    assert message in done.err
+    assert not Path("out").exists()
+
+
+def test_nan_features_are_refused(agssl: Callable[..., Any], graph: Path) -> None:
+    rows = (graph / "nodes.csv").read_text().splitlines()
+    rows[3] = ",".join(["x2", "nan", *rows[3].split(",")[2:]])
+    (graph / "nodes.csv").write_text("\n".join(rows))
+    done = agssl("fit", graph, *GCN)
+    assert done.code == 2 and "nan" in done.err.lower() and not Path("runs").exists()
+
+
+def test_a_truncated_archive_is_refused(agssl: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 cut off")
+    done = agssl("fit", tmp_path / "bad.npz", *GCN)
+    assert done.code == 2 and "bad.npz" in done.err and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--tasks", "par,dgl"], "did you mean 'dgi'"),
+        (["--integration", "tss"], "did you mean 'ts'"),
+        (["--method", "gnc"], "did you mean 'gcn'"),
+        (["--split", "radom"], "did you mean 'random'"),
+        (["--split", "public"], "without a split of its own"),
+        (["--tasks", ","], "no task is named"),
+        (["--tasks", "par,clu,par"], "'par' is named twice"),
+        (["--tau", "0"], "tau = 0.0"),
+        (["--hidden", "0"], "hidden = 0"),
+        (["--alpha", "parr=1"], "did you mean 'par'"),
+        (["--alpha", "big"], "alpha 'big'"),
+        (["--method", "single"], "one task"),
+        (["--seeds", "0"], "at least one"),
+        (["--seed", "-1"], "negative"),
+        (["--jobs", "0"], "jobs = 0"),
+        (["--threads", "0"], "threads = 0"),
+        (["--device", "abacus"], "abacus"),
+        (["--knn", "3"], "edge list already"),
+        (["--config", "none.toml"], "none.toml"),
+    ],
+)
+def test_bad_settings_are_found_before_training(
+    agssl: Callable[..., Any], graph: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agssl.runner.fit_seeds", lambda *args, **kwargs: pytest.fail("it went on to train"))
+    done = agssl("fit", graph, *words)
+    assert done.code == 2 and done.err.startswith("agssl: error: ")
+    assert message in done.err and done.err.count("\n") == 1
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hiden = 3", "did you mean 'hidden'"),
+        ("seed = 3", "did you mean 'seeds'"),
+        ("hidden = 'wide'", "hidden = 'wide'"),
+        ("tasks = 'par'", "tasks = 'par'"),
+        ("tasks = [1]", "tasks = [1]"),
+        ("tasks = 1", "tasks = 1"),
+        ("integration = ['ts']", "integration = ['ts']"),
+        ("seeds = 'all'", "seeds = 'all'"),
+        ("seeds = [1, 1]", "only once"),
+        ("seeds = []", "seeds = []"),
+        ("split = 3", "split = 3"),
+        ("[model]\nhidden = 3", "unknown setting 'model'"),
+        ("hidden = ", "not valid TOML"),
+    ],
+)
+def test_a_bad_config_is_refused(agssl: Callable[..., Any], graph: Path, text: str, message: str) -> None:
+    Path("c.toml").write_text(text)
+    done = agssl("fit", graph, "--config", "c.toml")
+    assert done.code == 2 and message in done.err and done.err.count("\n") == 1
+
+
+def test_an_output_folder_that_cannot_be_written_shows_before_training(
+    agssl: Callable[..., Any], graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agssl.runner.fit_seeds", lambda *args, **kwargs: pytest.fail("it went on to train"))
+    Path("file").write_text("mine")
+    Path("full").mkdir()
+    Path("full/thesis.txt").write_text("mine")
+    for out, message in (("file/run", "cannot write"), ("file", "is a file"), ("full", "left alone")):
+        done = agssl("fit", graph, *GCN, "--out", out)
+        assert done.code == 2 and message in done.err and done.err.splitlines()[-1].startswith("agssl: error: ")
+    assert sorted(path.name for path in Path("full").iterdir()) == ["thesis.txt"]
+    assert Path("file").read_text() == "mine"
+
+
+def test_an_earlier_run_survives_a_failure_and_goes_with_a_success(agssl: Callable[..., Any], graph: Path) -> None:
+    assert agssl("fit", graph, *GCN, "--seeds", 2, "--out", "out").code == 0
+    Path("out/notes.txt").write_text("mine")
+    before = Path("out/run.json").read_text()
+    done = agssl("fit", graph, *GCN, "--lr", 1e38, "--out", "out", "--epochs", 50, "--dropout", 0)
+    assert done.code == 2 and "not finite" in done.err
+    assert Path("out/run.json").read_text() == before and Run.open("out").bundle(1)
+    assert agssl("fit", graph, *GCN, "--seed", 4, "--out", "out").code == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        *("config.toml", "metrics.json", "notes.txt", "run.json", "seed-4")
+    ]
+
+
+def test_missing_features_name_the_file(agssl: Callable[..., Any], data_root: Path) -> None:
+    if not (data_root / "ogbn_arxiv/arxiv_nofeat.npz").is_file():
+        pytest.skip("needs the graph without features")
+    done = agssl("fit", "ogbn-arxiv")
+    assert done.code == 2 and "arxiv.zip" in done.err and not Path("runs").exists()
+
+
+def test_a_table_becomes_a_graph(agssl: Callable[..., Any], graph: Path) -> None:
+    done = agssl("fit", graph / "nodes.csv", "--knn", 3, "--metric", "euclidean", *GCN, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["run"] == "runs/nodes-gcn"
+    assert Run.open("runs/nodes-gcn").source.knn == 3
+
+
+def test_names_of_runs_are_safe_file_names() -> None:
+    from agssl.config import Settings
+
+    assert command._run_name("my graph/../x", Settings(method="gcn")) == "my-graph-..-x-gcn"

@@ -1,0 +1,141 @@
+"""`agssl predict`, `embed` and `explain`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agssl.store.run import Run
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_predictions_are_those_of_the_run_with_or_without_its_graph(
+    agssl: Callable[..., Any], fitted: Path, graph: Path
+) -> None:
+    stored = [(row["node"], row["prediction"]) for row in Run.open(fitted).predictions(0)]
+    for words in ([], [graph]):
+        done = agssl("predict", fitted, *words)
+        assert done.code == 0, done.err
+        assert done.out.splitlines()[0] == "node,prediction,probability"
+        assert [(row["node"], row["prediction"]) for row in rows(done.out)] == stored
+    assert agssl("predict", fitted, "--seed", 1).out != done.out
+
+
+def test_probabilities_sum_to_one(agssl: Callable[..., Any], fitted: Path) -> None:
+    table = rows(agssl("predict", fitted, "--proba").out)
+    assert list(table[0]) == ["node", "prediction", "probability", "proba_a", "proba_b"]
+    for row in table:
+        both = {"a": float(row["proba_a"]), "b": float(row["proba_b"])}
+        assert sum(both.values()) == pytest.approx(1, abs=2e-6)
+        assert float(row["probability"]) == max(both.values()) == both[row["prediction"]]
+
+
+def test_predict_json_is_one_value(agssl: Callable[..., Any], fitted: Path) -> None:
+    records = json.loads(agssl("predict", fitted, "--json", "--proba").out)
+    assert len(records) == 40 and set(records[0]) == {"node", "prediction", "probability", "probabilities"}
+
+
+def test_unseen_nodes_need_no_labels(agssl: Callable[..., Any], fitted: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / "nodes.csv").write_text("id,f0,f1,f2,f3\nmoon,2,2,2,2\nsun,0,0,0,0\nstar,3,2,1,0\n")
+    (new / "edges.csv").write_text("source,target\nmoon,sun\nsun,moon\n")
+    done = agssl("predict", fitted, new, "-o", "new.csv")
+    assert done.code == 0 and done.out == ""
+    assert [row["node"] for row in rows(Path("new.csv").read_text())] == ["moon", "sun", "star"]
+    (new / "nodes.csv").write_text("id,f0,f1\nmoon,2,2\nsun,0,0\nstar,3,2\n")
+    done = agssl("predict", fitted, new)
+    assert done.code == 2 and "2 features" in done.err and done.out == ""
+
+
+def test_a_run_with_knn_links_a_new_table_alike(agssl: Callable[..., Any], graph: Path, tmp_path: Path) -> None:
+    words = ("--knn", 3, "--method", "gcn", "--epochs", 3, "--hidden", 4, "--out", "table")
+    assert agssl("fit", graph / "nodes.csv", *words).code == 0
+    new = tmp_path / "new.csv"
+    new.write_text((graph / "nodes.csv").read_text().replace(",label", ",other"))
+    done = agssl("predict", "table", new)
+    assert done.code == 2  # the column of words is no feature
+    lines = (graph / "nodes.csv").read_text().splitlines()
+    new.write_text("\n".join(line.rpartition(",")[0] for line in lines))
+    done = agssl("predict", "table", new)
+    assert done.code == 0, done.err
+    assert done.out == agssl("predict", "table").out
+    done = agssl("predict", "table", graph)  # brings its own edges
+    assert done.code == 0, done.err
+
+
+def test_a_model_file_needs_a_graph(agssl: Callable[..., Any], fitted: Path, graph: Path) -> None:
+    model = fitted / "seed-0/model.safetensors"
+    done = agssl("predict", model)
+    assert done.code == 2 and "without its graph" in done.err
+    assert agssl("predict", model, graph).out == agssl("predict", fitted, graph).out
+    done = agssl("predict", model, graph, "--seed", 1)
+    assert done.code == 2 and "--seed" in done.err
+
+
+def test_embeddings_as_npy_and_csv_agree(agssl: Callable[..., Any], fitted: Path) -> None:
+    done = agssl("embed", fitted, "-o", "e.npy")
+    assert done.code == 0 and done.out == ""
+    array = np.load("e.npy", allow_pickle=False)
+    assert array.shape == (40, 8) and array.dtype == np.float32
+    table = rows(agssl("embed", fitted).out)
+    assert [row["node"] for row in table[:2]] == ["x0", "x1"]
+    written = np.array([[row[f"h{i}"] for i in range(8)] for row in table], dtype=np.float32)
+    np.testing.assert_array_equal(written, array)
+    done = agssl("embed", fitted, "-o", "e.txt")
+    assert done.code == 2 and ".npy or .csv" in done.err
+
+
+def test_explain_a_node_by_its_name(agssl: Callable[..., Any], fitted: Path) -> None:
+    found = json.loads(agssl("explain", fitted, "--node", "x7", "--json").out)
+    assert found["node"] == "x7" and found["label"] == "b" and len(found["neighbours"]) == found["degree"]
+    weights = Run.open(fitted).bundle(0).weights
+    assert weights is not None
+    assert {o["task"]: o["weight"] for o in found["opinions"]} == pytest.approx(
+        dict(zip(["clu", "pairdis"], weights[7].tolist(), strict=True))
+    )
+    out = agssl("explain", fitted, "--node", "x7").out
+    assert out.startswith("node x7: predicted ") and "█" in out and f"{found['degree']} neighbours:" in out
+    table = rows(agssl("explain", fitted, "--node", "x7", "--csv").out)
+    assert {row["task"] for row in table} == {"clu", "pairdis"}
+    done = agssl("explain", fitted, "--node", "y7")
+    assert done.code == 2 and "'y7'" in done.err
+
+
+@pytest.mark.parametrize("kind", ["degree", "class"])
+def test_explain_groups_of_nodes(agssl: Callable[..., Any], fitted: Path, kind: str) -> None:
+    groups = json.loads(agssl("explain", fitted, f"--{kind}", "--json").out)
+    assert sum(group["nodes"] for group in groups) == 40
+    for group in groups:
+        assert sum(group["weights"].values()) == pytest.approx(1)
+    table = rows(agssl("explain", fitted, f"--{kind}", "--csv").out)
+    assert list(table[0]) == [kind, "nodes", "clu", "pairdis"]
+    assert [row[kind] for row in table] == [group[kind] for group in groups]
+    assert agssl("explain", fitted, f"--{kind}").out.split()[:2] == [kind, "nodes"]
+
+
+def test_what_a_run_lacks_is_said(agssl: Callable[..., Any], graph: Path) -> None:
+    assert agssl("fit", graph, "--method", "gcn", "--epochs", 2, "--hidden", 4, "--out", "gcn").code == 0
+    done = agssl("explain", "gcn", "--class")
+    assert done.code == 2 and "no task weights" in done.err
+    assert json.loads(agssl("explain", "gcn", "--node", "x0", "--json").out)["opinions"] == []
+    for words in (["predict", "gcn", "--seed", 5], ["explain", "gcn"], ["predict", "nowhere"], ["predict", graph]):
+        done = agssl(*words)
+        assert done.code == 2 and done.err.count("\n") == 1 and done.out == ""
+
+
+def test_a_changed_graph_is_noticed(agssl: Callable[..., Any], fitted: Path, graph: Path) -> None:
+    (graph / "edges.csv").write_text("source,target\nx0,x1\nx1,x0\n")
+    done = agssl("embed", fitted)
+    assert done.code == 2 and "has changed since the run" in done.err
+    assert agssl("predict", fitted).code == 0  # the answers are on file

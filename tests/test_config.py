@@ -1,0 +1,125 @@
+"""Settings, and their way from and to TOML."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agssl.config import Settings, parse_alpha, read_toml
+from agssl.errors import SettingsError
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("method", "gnc"),
+        ("setting", "tj"),
+        ("head", "mlp"),
+        ("norm", "layer"),
+        ("class_weight", "heavy"),
+        ("lambda_fit", "never"),
+        ("hidden", 0),
+        ("hidden", 1.5),
+        ("hidden", True),
+        ("layers", 0),
+        ("epochs", 0),
+        ("patience", 0),
+        ("folds", 1),
+        ("dropout", 1.0),
+        ("input_dropout", -0.1),
+        ("tau", 0),
+        ("tau", float("nan")),
+        ("lr", 0),
+        ("lr", float("inf")),
+        ("beta", -1),
+        ("weight_decay", "small"),
+        ("tasks", ()),
+        ("tasks", "par"),
+        ("tasks", (1,)),
+        ("tasks", 7),
+        ("integration", ["ts"]),
+        ("alpha", -1),
+        ("alpha", "big"),
+        ("alpha", {"par": "auto"}),
+        ("alpha", {"par": float("nan")}),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_named(name: str, value: Any) -> None:
+    with pytest.raises(SettingsError, match=name.removesuffix("s")):
+        Settings(**{name: value})
+
+
+def test_the_plain_gcn_needs_no_task() -> None:
+    assert Settings(method="gcn", tasks=()).tasks == ()
+
+
+def test_replace_refuses_unknown_names_with_the_nearest() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'hidden'"):
+        Settings().replace(hiden=3)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(), Settings(patience=None, alpha={"par": 1.0}), Settings(tasks=("dgi",), alpha="auto", hidden=7)],
+)
+def test_settings_come_back_from_plain_values(settings: Settings) -> None:
+    assert Settings.from_dict(settings.to_dict()) == settings
+
+
+def test_names_in_a_file_may_have_dashes(tmp_path: Path) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text("weight-decay = 0.1\ninput_dropout = 0\npatience = 0\n[alpha]\npar = 2\n")
+    assert read_toml(path) == {"weight_decay": 0.1, "input_dropout": 0, "patience": None, "alpha": {"par": 2}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"hiden = 3", "did you mean 'hidden'"),
+        (b"hidden = 0", "hidden = 0"),
+        (b"hidden", "not valid TOML"),
+        (b"\xff\xfe", "not valid TOML"),
+        (b"seeds = 3", "unknown setting 'seeds'"),
+    ],
+)
+def test_a_bad_file_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_bytes(content)
+    with pytest.raises(SettingsError, match=message):
+        read_toml(tmp_path / "c.toml")
+
+
+def test_the_caller_may_understand_more_names(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text("seeds = 3\nhidden = 4")
+    assert read_toml(tmp_path / "c.toml", ["seeds"]) == {"seeds": 3, "hidden": 4}
+
+
+@pytest.mark.parametrize("path", ["none.toml", "."])
+def test_a_file_that_cannot_be_read_is_named(path: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="can't read the config"):
+        read_toml(tmp_path / path)
+
+
+@pytest.mark.parametrize(
+    ("text", "alpha"), [("10", 10.0), ("auto", "auto"), ("par=10, clu=0.5", {"par": 10.0, "clu": 0.5})]
+)
+def test_alpha_as_text(text: str, alpha: Any) -> None:
+    assert parse_alpha(text) == alpha
+
+
+@pytest.mark.parametrize("text", ["big", "par=", "par=1=2", "par=1,clu"])
+def test_alpha_that_is_not_understood(text: str) -> None:
+    with pytest.raises(SettingsError, match="alpha"):
+        parse_alpha(text)
+
+
+def test_every_setting_is_an_option_of_fit() -> None:
+    from agssl.cli.main import build_parser
+
+    subparsers = next(action for action in build_parser()._actions if action.dest == "command")
+    assert subparsers.choices is not None
+    options = subparsers.choices["fit"]._option_string_actions  # type: ignore[call-overload, index]
+    for field in dataclasses.fields(Settings):
+        assert f"--{field.name.replace('_', '-')}" in options
