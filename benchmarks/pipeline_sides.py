@@ -23,7 +23,7 @@ def prepare(reply: Reply, dataset: str, folder: str) -> None:
     graph = benchmark_graph(dataset)
     adjacency = Adjacency.of(graph)
     targets = {name: prepared(make_task(name), graph, adjacency, Path(folder)) for name in TASKS}
-    arrays = {"par": targets["par"]["labels"], "clu": targets["clu"]["labels"]}
+    arrays: dict[str, Any] = {"par": targets["par"]["labels"], "clu": targets["clu"]["labels"]}
     arrays |= {f"pairdis{c}": targets["pairdis"][f"class{c}"] for c in range(4)}
     np.savez(Path(folder) / "plain.npz", **arrays)
     reply({"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features})
@@ -38,7 +38,7 @@ def ours(
     from agssl.train.fit import fit
 
     now, graph = CLOCKS[clock], benchmark_graph(dataset)
-    stage, ticks = "", []
+    stage, ticks = "", list[float]()
 
     def watch(name: str, record: dict[str, float]) -> None:
         nonlocal stage, ticks
@@ -97,7 +97,7 @@ def plain_pyg(
     with np.load(Path(folder) / "plain.npz") as stored:
         targets = {name: stored[name] for name in stored.files}
     torch.manual_seed(0)
-    teachers = {}
+    teachers: dict[str, torch.Tensor] = {}
     stage = reply("ready")
     while True:
         if stage == "student":

@@ -44,8 +44,8 @@ def load(graph: Any) -> Data:
     source = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
     edge_index = np.stack([source, graph.indices.astype(np.int64)])
     train, val = (torch.from_numpy(np.sort(part)) for part in (graph.split.train, graph.split.val))
-    arrays = (torch.from_numpy(array) for array in (x, edge_index, graph.y))
-    return Data(*arrays, train, val, graph.num_classes)
+    y = torch.from_numpy(graph.y)
+    return Data(torch.from_numpy(x), torch.from_numpy(edge_index), y, train, val, graph.num_classes)
 
 
 class Gcn(nn.Module):

@@ -48,6 +48,7 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
                 logits = forward(problem, model, (), True, rng)[0].logits
             else:
                 logits = model(problem.inputs, problem.whole, rng.child("dropout")).logits.index_select(0, labelled)
+            assert logits is not None
             return {"loss": problem.task_loss(logits)}
 
         return problem, model, objective
@@ -63,7 +64,7 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
             logits = model(problem.inputs, problem.whole).logits
             loss = problem.task_loss(logits[torch.from_numpy(problem.train_nodes)])
         loss.backward()
-        gradients = [parameter.grad.numpy().copy() for parameter in parameters]
+        gradients = [p.grad.numpy().copy() for p in parameters if p.grad is not None]
         model.zero_grad()
         return logits.detach().numpy(), gradients
 

@@ -12,7 +12,7 @@ from agssl import AGSSL, Graph
 from agssl.errors import AgsslError, GraphError
 from reference.graphs import blocks_graph, build, edge_list
 
-FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lambda_fit": "train"}
+FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "lambda_fit": "train"}
 
 
 def named_graph() -> Graph:

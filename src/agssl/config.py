@@ -6,6 +6,7 @@ import dataclasses
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Settings:
     tasks: tuple[str, ...] = TASKS  # "name" or "name:setting=value", see `agssl.pretext`
     integration: str = "ts"
     setting: str = "jt"
-    hidden: int = 128
+    hidden: int = 64
     layers: int = 1
     head: str = "gcn"
     norm: str = "none"
@@ -79,7 +80,7 @@ class Settings:
             value = getattr(self, name)
             if value is None and name == "patience":
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
                 raise SettingsError(f"{name} = {value!r}, but it must be a whole number of at least {low}")
         for name in ("dropout", "input_dropout", "student_dropout"):
             if name != "student_dropout" or self.student_dropout is not None:
@@ -98,24 +99,42 @@ class Settings:
         if not isinstance(self.integration, str):
             raise SettingsError(f"integration = {self.integration!r}, but it must be a name, e.g. ts")
         object.__setattr__(self, "tasks", tuple(self.tasks))
+        self._check_tasks()
+        self._check_alpha()
+
+    def _check_tasks(self) -> None:
         if not self.tasks and self.method != "gcn":
             raise SettingsError(
                 f"no task is named, but method {self.method!r} needs at least one, e.g. {', '.join(TASKS)}"
             )
-        self._check_alpha()
+        for number, text in enumerate(self.tasks):
+            if text in self.tasks[:number]:
+                raise SettingsError(
+                    f"the task {text!r} is named twice; name it once, or give the second other settings"
+                )
+        if self.method == "single" and len(self.tasks) != 1:
+            raise SettingsError(
+                f"method single takes one task, not {len(self.tasks)}; name one, as in --tasks {self.tasks[0]}"
+            )
+        if self.method == "joint" and self.alpha == "auto":
+            raise SettingsError("alpha = auto picks a weight a teacher, but joint training has none; give a number")
 
     def _number(self, name: str, low: float, high: float, must: str, include_low: bool = False) -> None:
         value = getattr(self, name)
-        good = isinstance(value, int | float) and not isinstance(value, bool)
+        good = isinstance(value, Real) and not isinstance(value, bool)
         if not good or not (low < value < high or (include_low and value == low)):
             raise SettingsError(f"{name} = {value!r}, but it must be a number {must}")
 
     def _check_alpha(self) -> None:
         values = self.alpha.items() if isinstance(self.alpha, Mapping) else [("alpha", self.alpha)]
+        names = {text.split(":")[0] for text in self.tasks}
+        for name in self.alpha if isinstance(self.alpha, Mapping) else ():
+            if name not in names and self.method != "gcn":
+                raise unknown_name("task in alpha", str(name), names)
         for name, value in values:
             if value is None or (value == "auto" and not isinstance(self.alpha, Mapping)):
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
                 raise SettingsError(
                     f"alpha of {name} = {value!r}, but it must be a number of 0 or above, one a task "
                     "(par=10,clu=1), or auto"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +152,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
 
     def _take(self, bundle: Bundle) -> None:
         self.bundle_ = bundle
-        self.classes_ = np.asarray(bundle.classes)
+        self.classes_ = _natural(bundle.classes)
         self.task_names_ = bundle.task_names
         self.task_weights_ = bundle.weights
         self.teachers_ = dict(zip(bundle.task_names, bundle.teacher_logits, strict=True))
@@ -190,9 +190,9 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         else:
             fitted = to_graph(graph) if y is None else to_graph(graph, require_labels=False)
             at = np.flatnonzero(fitted.y >= 0) if y is None else np.arange(fitted.num_nodes)
-        truth = np.asarray(fitted.classes)[fitted.y[at]] if y is None else np.asarray(y)[at]
+        truth = _natural(fitted.classes)[fitted.y[at]] if y is None else np.asarray(y)[at]
         weight = None if sample_weight is None else np.asarray(sample_weight)[at]
-        return float(np.average(predicted[at].astype(str) == truth.astype(str), weights=weight))
+        return float(np.average(predicted[at] == truth, weights=weight))
 
     def explain(self, node: int | str) -> Explanation:
         """Whom a node trusted, what each teacher said of it, and its neighbours."""
@@ -227,3 +227,9 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         if not hasattr(self, "graph_"):
             raise GraphError("a loaded model does not carry its graph; pass the graph, e.g. model.embed(graph)")
         return self.graph_
+
+
+def _natural(classes: Sequence[str]) -> np.ndarray:
+    """Class names as scikit-learn users expect them: numbers where all are whole numbers, else strings."""
+    whole = all(name.lstrip("-").isdecimal() for name in classes)
+    return np.array([int(name) for name in classes]) if whole else np.asarray(classes)

@@ -42,11 +42,6 @@ def test_buckets_cover_every_degree() -> None:
     assert bucket_names() == ["0", "1", "2", "3", "4-6", "7-10", "11-20", "21+"]
 
 
-def test_two_teachers_of_one_task_are_told_apart() -> None:
-    tasks = ("pairsim:target=link", "pairsim:target=feature")
-    assert tuple(by_class(bundle(WEIGHTS, tasks))[0].weights) == tasks
-
-
 def test_a_model_without_teachers_says_so() -> None:
     with pytest.raises(SettingsError, match="no task weights"):
         by_class(bundle(None))

@@ -91,11 +91,10 @@ def test_relabelling_the_nodes_permutes_the_result_and_changes_nothing_else(laye
 @pytest.mark.parametrize("method", ["gcn", "joint", "agssl"])
 def test_the_result_is_that_of_the_best_validation_epoch(method: str) -> None:
     graph = blocks_graph()
-    result = fit(graph, settings(method=method, epochs=15))
-    stage = {"gcn": "gcn", "joint": "joint", "agssl": "student"}[method]
-    history = result.history[stage]
+    result = fit(graph, settings(method=method, epochs=15, lr=0.3))  # so fast that the last epoch is not the best
+    history = list(result.history.values())[-1]
     top = max(history, key=lambda r: (r["val_accuracy"], -r["val_loss"]))
-    assert result.best["epoch"] == top["epoch"]
+    assert result.best["epoch"] == top["epoch"] < 14
     val = torch.from_numpy(graph.split.val)
     labels = torch.from_numpy(graph.y)[val]
     accuracy = (result.logits[val].argmax(1) == labels).float().mean().item()
@@ -129,7 +128,6 @@ def test_a_fit_that_breaks_names_the_epoch_and_the_loss(method: str) -> None:
         fit(blocks_graph(), settings(**METHODS[method], lr=1e30, epochs=5))
 
 
-@pytest.mark.xfail(strict=True, reason="the loop checks losses before the step, but not what comes of the last step")
 def test_a_fit_that_breaks_in_its_last_epoch_is_noticed_too() -> None:
     with pytest.raises(TrainingError, match="epoch 0"):
         fit(blocks_graph(), settings(method="gcn", lr=1e30, epochs=1))

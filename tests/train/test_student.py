@@ -28,7 +28,7 @@ def test_every_scheme_gives_weights_that_sum_to_one(name: str) -> None:
 def test_the_history_of_the_student_keeps_what_the_figures_need(lambda_fit: str) -> None:
     graph = blocks_graph()
     result = fit(graph, settings(lambda_fit=lambda_fit, beta=2.0, shrinkage=0.0))
-    assert set(result.history) == {"student", *(f"teacher {name}" for name in FIVE)}
+    assert {"student", *(f"teacher {name}" for name in FIVE)} <= set(result.history)
     degrees = {low for low, high in zip((0, 1, 2, 3, 4, 7, 11, 21), (1, 2, 3, 4, 7, 11, 21, 10**9), strict=True)
                if ((graph.degree >= low) & (graph.degree < high)).any()}  # fmt: skip
     for record in result.history["student"]:

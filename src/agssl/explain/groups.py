@@ -61,13 +61,10 @@ def _groups(bundle: Bundle, which: np.ndarray, names: Sequence[str]) -> list[Gro
         raise SettingsError(f"method {bundle.settings.method} has no task weights to explain; fit with --method agssl")
     if len(which) != len(bundle.weights):
         raise SettingsError(f"the model knows {len(bundle.weights)} nodes, but the graph has {len(which)}; fit again")
-    # two teachers of one task differ in its settings
-    distinct = len(set(bundle.task_names)) == len(bundle.task_names)
-    tasks = bundle.task_names if distinct else bundle.settings.tasks
     groups = []
     for number, name in enumerate(names):
         members = bundle.weights[which == number]
         if len(members):
             means = members.mean(0, dtype=np.float64).tolist()
-            groups.append(Group(name, len(members), dict(zip(tasks, means, strict=True))))
+            groups.append(Group(name, len(members), dict(zip(bundle.task_names, means, strict=True))))
     return groups

@@ -83,7 +83,8 @@ class Gcn(nn.Module):
         for layer in range(1, self.shape.layers):
             hidden = self._next(hidden, layer, field, rng.child("hidden", layer) if rng else None)
             if corrupted is not None:
-                corrupted = self._next(corrupted, layer, field, rng.child("corrupted", layer) if rng else None)
+                stream = rng.child("corrupted", layer) if rng else None
+                corrupted = self._next(corrupted, layer, field, stream, real=False)
         return Output(hidden, corrupted, self._classify(hidden, field, rng))
 
     def _first(
@@ -98,19 +99,28 @@ class Gcn(nn.Module):
         if permutation is None:
             return hidden, None
         shuffled = (permute_rows(part, *permutation) for part in projected)
-        return hidden, self._activate(tuple(multiply(block, part) for part in shuffled), 0, training)
+        return hidden, self._activate(tuple(multiply(block, part) for part in shuffled), 0, training, real=False)
 
-    def _next(self, hidden: tuple[Tensor, ...], layer: int, field: Field, rng: Rng | None) -> tuple[Tensor, ...]:
+    def _next(
+        self, hidden: tuple[Tensor, ...], layer: int, field: Field, rng: Rng | None, real: bool = True
+    ) -> tuple[Tensor, ...]:
         h = joined(hidden)
         if rng is not None:
             h = dropout(h, self.shape.dropout, rng)
-        return self._activate((multiply(field.blocks[layer], h @ self.weights[layer]),), layer, rng is not None)
+        sums = multiply(field.blocks[layer], h @ self.weights[layer])
+        return self._activate((sums,), layer, rng is not None, real)
 
-    def _activate(self, hidden: tuple[Tensor, ...], layer: int, training: bool) -> tuple[Tensor, ...]:
+    def _activate(
+        self, hidden: tuple[Tensor, ...], layer: int, training: bool, real: bool = True
+    ) -> tuple[Tensor, ...]:
         biases = self.biases[layer].split([h.shape[1] for h in hidden])
         if self.norms:
             norm = self.norms[layer].train(training)
-            return (torch.relu_(norm(hidden[0] + biases[0])),)
+            assert isinstance(norm, nn.BatchNorm1d)
+            sums = hidden[0] + biases[0]
+            # A shuffled view is normalised by its own averages, which must not enter the running ones.
+            normed = norm(sums) if real else F.batch_norm(sums, None, None, norm.weight, norm.bias, training=True)
+            return (torch.relu_(normed),)
         # In place: nothing else reads the sums, and fresh pages cost as much as the arithmetic.
         return tuple(torch.relu_(h.add_(b)) for h, b in zip(hidden, biases, strict=True))
 

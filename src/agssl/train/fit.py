@@ -12,7 +12,6 @@ from torch import Tensor
 
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.memory import keep_freed_memory
@@ -29,7 +28,7 @@ from agssl.train.problem import Problem
 class Teacher:
     """A network trained with one task, frozen."""
 
-    name: str
+    name: str  # the task, with its settings where some were given
     alpha: float
     network: Trained
 
@@ -126,8 +125,6 @@ def fit_gcn(context: Context) -> Fit:
 
 def fit_single(context: Context) -> Fit:
     """One task: a teacher on its own."""
-    if len(context.settings.tasks) != 1:
-        raise SettingsError(f"method single takes one task, not {len(context.settings.tasks)}; name one with --tasks")
     teacher = train_teacher(context, context.settings.tasks[0])
     network = teacher.network
     return Fit(network.model, network.logits, network.best, {f"teacher {teacher.name}": network.history}, (teacher,))
@@ -139,12 +136,8 @@ def fit_joint(context: Context) -> Fit:
     weighted = []
     for text in context.settings.tasks:
         task, targets = context.targets(text)
-        alphas = context.alphas(task)
-        if len(alphas) > 1:
-            raise SettingsError(
-                "alpha = auto picks a weight a teacher, but joint training has no teachers; give a number"
-            )
-        weighted.append(Weighted(task, targets, alphas[0] * share))
+        (alpha,) = context.alphas(task)
+        weighted.append(Weighted(text, task, targets, alpha * share))
     setting = context.settings.setting
     network = train_network(
         context.problem, weighted, setting, context.schedule, context.rng.child("joint"), context.watch, "joint"
@@ -204,10 +197,10 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
 def train_teacher(context: Context, text: str) -> Teacher:
     """The teacher of one task; of several alphas the one with the best validation result."""
     task, targets = context.targets(text)
-    rng = context.rng.child("teacher", task.name)
+    rng = context.rng.child("teacher", text)  # the text and not the name: one task may teach twice, set differently
     candidates = []
     for alpha in context.alphas(task):
-        weighted = (Weighted(task, targets, alpha),)
+        weighted = (Weighted(text, task, targets, alpha),)
         network = train_network(
             context.problem,
             weighted,
@@ -215,9 +208,9 @@ def train_teacher(context: Context, text: str) -> Teacher:
             context.schedule,
             rng,
             context.watch,
-            f"teacher {task.name}",
+            f"teacher {text}",
         )
-        candidates.append(Teacher(task.name, alpha, network))
+        candidates.append(Teacher(text, alpha, network))
     return max(candidates, key=lambda t: (t.network.best["val_accuracy"], -t.network.best["val_loss"]))
 
 
@@ -228,13 +221,13 @@ def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:
     """
     task, targets = context.targets(text)
     problem, settings = context.problem, context.settings
-    weighted = (Weighted(task, targets, teacher.alpha),)
+    weighted = (Weighted(text, task, targets, teacher.alpha),)
     epochs = int(teacher.network.best["epoch"]) + 1
     held_out = torch.zeros(len(problem.train_nodes), problem.shape.classes, device=problem.device)
     for number, fold in enumerate(folds(problem, settings.folds, context.rng.child("folds"))):
         part = problem.with_training(np.delete(problem.train_nodes, fold))
-        rng = context.rng.child("teacher", task.name, "fold", number)
-        stage = f"fold {number + 1} of {task.name}"
+        rng = context.rng.child("teacher", text, "fold", number)
+        stage = f"fold {number + 1} of {text}"
         network = train_network(
             part, weighted, settings.setting, context.schedule, rng, context.watch, stage, exactly=epochs
         )

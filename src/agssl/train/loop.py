@@ -72,18 +72,23 @@ def train(
         losses = objective(epoch, rng.child(epoch))
         losses["loss"].backward()
         record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
-        broken = [name for name, value in record.items() if not math.isfinite(value)]
-        if broken:
-            raise TrainingError(
-                f"the loss {' and '.join(broken)} is not finite at epoch {epoch}; "
-                "lower the learning rate (--lr) or the loss weights (--alpha, --beta), or look for extreme features"
-            )
+        _check_finite(record)
         optimizer.step()
         record |= evaluate(record)
+        _check_finite(record)
         best.offer(epoch, score(record), module, record)
         yield record
         if schedule.patience is not None and epoch - best.epoch >= schedule.patience:
             return
+
+
+def _check_finite(record: Record) -> None:
+    broken = [name for name, value in record.items() if not math.isfinite(value)]
+    if broken:
+        raise TrainingError(
+            f"{' and '.join(broken)} is not finite at epoch {record['epoch']}; "
+            "lower the learning rate (--lr) or the loss weights (--alpha, --beta), or look for extreme features"
+        )
 
 
 def by_validation(record: Record) -> tuple[float, float]:

@@ -26,6 +26,7 @@ def ignore(stage: str, record: Record) -> None:
 class Weighted:
     """A prepared task with its weight in the loss."""
 
+    name: str  # of its loss and its random streams: the task, with its settings where some were given
     task: Task
     targets: Targets
     weight: float
@@ -90,7 +91,7 @@ def _epochs(
     best: Best,
 ) -> Iterator[Record]:
     """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
-    heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.task.name)) for w in tasks)
+    heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.name)) for w in tasks)
     heads.to(problem.device)
 
     def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
@@ -102,7 +103,7 @@ def _epochs(
         total = losses.get("task", torch.zeros((), device=problem.device))
         for weighted, head, batch in zip(tasks, heads, batches, strict=True):
             loss = weighted.task.loss(head, views, batch, weighted.targets)
-            losses[weighted.task.name] = loss
+            losses[weighted.name] = loss
             total = total + weighted.weight * loss
         return losses | {"loss": total}
 
@@ -121,7 +122,7 @@ def forward(
         inputs, field = problem.train_field
         output = model(inputs, field, rng.child("dropout"))
         return output, Views(output, field), []
-    batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.task.name)) for w in tasks]
+    batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.name)) for w in tasks]
     masked = [batch.masked for batch in batches if batch.masked is not None]
     adjacency = problem.normalised
     if masked:

@@ -25,7 +25,7 @@ class Problem:
 
     graph: Graph
     shape: Shape
-    class_weight: Tensor | None = None  # [C], for the task loss
+    balanced: bool = False  # weigh classes in the task loss by how rare they are
     device: str = "cpu"
 
     @classmethod
@@ -35,12 +35,15 @@ class Problem:
             raise GraphError(graph.missing)
         if graph.split is None or not len(graph.split.train) or not len(graph.split.val):
             raise GraphError("the graph has no split with training and validation nodes; give one, e.g. --split auto")
-        weight = None
-        if balanced:
-            counts = np.bincount(graph.y[graph.split.train], minlength=graph.num_classes)
-            shares = len(graph.split.train) / (max(1, np.count_nonzero(counts)) * np.maximum(counts, 1))
-            weight = torch.from_numpy(shares.astype(np.float32)).to(device)
-        return cls(graph.hide_test(), shape, weight, device)
+        return cls(graph.hide_test(), shape, balanced, device)
+
+    @cached_property
+    def class_weight(self) -> Tensor | None:
+        """Weight of each class in the task loss, [C]; None: all alike."""
+        if not self.balanced:
+            return None
+        counts = torch.bincount(self.train_labels, minlength=self.shape.classes)
+        return len(self.train_labels) / (counts.count_nonzero() * counts.clamp_min(1)).float()
 
     @cached_property
     def adjacency(self) -> Adjacency:
