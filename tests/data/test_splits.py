@@ -111,8 +111,6 @@ def test_a_class_that_is_too_small_is_named() -> None:
         "per-class:20",
         "per-class:",
         "fraction:0.6/0.6/0.2",
-    ]
-    + [
         "fraction:0/0.5/0.5",
         "fraction:x",
         "fraction:nan/0.1/0.1",

@@ -77,7 +77,7 @@ def test_integrated_knowledge_and_l_w_are_the_formula(shape: tuple[int, int, int
     np.testing.assert_allclose(p, integration.integrated(weights.numpy(), h.numpy(), tau), atol=1e-10)
     np.testing.assert_allclose(p.sum(1), np.ones(nodes))
     expected = integration.weight_loss(weights.numpy(), h.numpy(), labels.numpy(), tau)
-    assert weight_loss(weights, h, labels, tau).item() == pytest.approx(expected, rel=1e-9)
+    assert weight_loss(weights, h, labels, tau).item() == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_l_w_by_hand() -> None:

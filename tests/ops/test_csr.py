@@ -74,21 +74,32 @@ def test_the_layout_of_the_dense_operand_does_not_matter(make) -> None:
 @settings(max_examples=40, deadline=None)
 def test_the_transpose_is_the_transpose(matrix: sp.csr_matrix) -> None:
     a = from_scipy(matrix)
-    torch.testing.assert_close(dense_of(a.t), dense_of(a).t())
-    torch.testing.assert_close(dense_of(a.t.t), dense_of(a))
+    h = operand(a.rows, 3, 0, torch.float64)
+    torch.testing.assert_close(a.transposed_product(h), dense_of(a).t() @ h)
 
 
-def test_other_values_keep_the_pattern_and_its_transpose() -> None:
+def test_a_tall_matrix_is_turned_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csr, "BLOCK_ROWS", 5)
+    a = from_scipy(sp.random(23, 7, 0.4, format="csr", random_state=np.random.default_rng(3)))
+    assert a.blocks == 4
+    h = operand(23, 6, 0, torch.float64)
+    torch.testing.assert_close(a.transposed_product(h), dense_of(a).t() @ h)
+    other = a.with_values(a.values * 2)
+    torch.testing.assert_close(other.transposed_product(h), 2 * dense_of(a).t() @ h)
+
+
+def test_other_values_share_the_transpose() -> None:
     a = from_scipy(sp.random(7, 5, 0.5, format="csr", random_state=np.random.default_rng(1)))
-    _ = a.t
-    other = a.with_values(a.values * -3)
-    assert "_transpose" in other.__dict__, "the transposed pattern is to be shared, not computed again"
-    torch.testing.assert_close(dense_of(other.t), -3 * dense_of(a).t())
+    other = a.with_values(a.values * -3).with_values(a.values * 2)
+    h = torch.eye(7, dtype=torch.float64)
+    torch.testing.assert_close(other.transposed_product(h), 2 * dense_of(a).t())
+    assert "_transpose" in a.__dict__, "the transposed pattern is to be shared, not computed again"
 
 
 def test_a_symmetric_matrix_is_its_own_transpose() -> None:
     a = identity(4)
-    assert a.t is a
+    assert torch.equal(a.transposed_product(torch.eye(4)), torch.eye(4))
+    assert "_transpose" not in a.__dict__
     assert not a.with_values(torch.arange(4.0)).symmetric
 
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from agssl.errors import GraphError
 
-SPARSE_BELOW = 0.12  # density up to which sparse products beat dense ones (measured)
+SPARSE_BELOW = 0.4  # density up to which sparse products beat dense ones (benchmarks/step.py)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _check_range(end: np.ndarray, num_nodes: int) -> None:
 
 
 def as_features(x: Any) -> np.ndarray | sp.csr_matrix:
-    """Features as every other part wants them: float32, CSR below 12% density, C-contiguous dense above.
+    """Features as every other part wants them: float32, CSR below 40% density, C-contiguous dense above.
 
     >>> type(as_features([[1, 0], [0, 2]])).__name__
     'ndarray'

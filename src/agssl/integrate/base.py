@@ -82,7 +82,12 @@ INTEGRATORS: Registry[type[Integrator]] = Registry("integration", "agssl.integra
 
 def integrated(weights: Tensor, teachers: Tensor, tau: float) -> Tensor:
     """p_i = sum_k lambda(k, i) softmax(h_i^(k) / tau), [n, C] (Eq. 4)."""
-    return torch.einsum("nk,knc->nc", weights, torch.softmax(teachers / tau, dim=-1))
+    return mixed(weights, torch.softmax(teachers / tau, dim=-1))
+
+
+def mixed(weights: Tensor, probabilities: Tensor) -> Tensor:
+    """Probabilities [K, n, C] averaged with weights [n, K]."""
+    return (weights.t().unsqueeze(-1) * probabilities).sum(0)
 
 
 def weight_loss(weights: Tensor, teachers: Tensor, labels: Tensor, tau: float) -> Tensor:

@@ -13,7 +13,8 @@ from agssl.rng import Rng
 
 def matching_scores(student: Tensor, teachers: Tensor, weight: Tensor) -> Tensor:
     """zeta(k, i) = (W z_i) . (W h_i^(k)), [n, K]."""
-    return torch.einsum("nd,knd->nk", student @ weight.t(), teachers @ weight.t())
+    # z^T (W^T W) h: one small product a node in place of one a node and teacher
+    return (teachers * (student @ (weight.t() @ weight))).sum(-1).t()
 
 
 class TeacherStudent(Integrator):

@@ -34,11 +34,7 @@ class Inputs:
     @classmethod
     def of(cls, graph: Graph, device: str = "cpu") -> Inputs:
         """All features of a graph."""
-        if not sp.issparse(graph.x):
-            return cls(torch.from_numpy(graph.x).to(device))
-        matrix = from_scipy(graph.x).to(device)
-        _ = matrix._transpose  # once here, shared by every masked copy
-        return cls(matrix)
+        return cls(from_scipy(graph.x).to(device) if sp.issparse(graph.x) else torch.from_numpy(graph.x).to(device))
 
     @property
     def rows(self) -> int:

@@ -50,18 +50,22 @@ def receptive_field(
         layers: encoder layers.
         head: rows of Â (or of I, for a head that does not propagate): one row a wanted output; None: no logits.
         hidden: nodes whose hidden representation is wanted besides.
-        limit: give up cutting, and compute all rows, where the field takes more than this share of the nodes.
+        limit: compute all rows of a layer where the field takes more than this share of the nodes.
     """
     wanted = _union(adjacency.rows, hidden, *([] if head is None else [head.indices.cpu().numpy()]))
-    rows, blocks = wanted, []
-    for _ in range(layers):
-        block = take_rows(adjacency, rows)
+    blocks: list[Csr] = []
+    if len(wanted) > limit * adjacency.rows:
+        return Field(None, (adjacency,) * layers, None, head)
+    inputs: np.ndarray | None = wanted
+    for _ in range(layers):  # from the last layer down
+        if inputs is None:
+            blocks.append(adjacency)
+            continue
+        block = take_rows(adjacency, inputs)
         below = _union(adjacency.rows, block.indices.cpu().numpy())
-        if len(below) > limit * adjacency.rows:
-            return Field(None, (adjacency,) * layers, None, head)
-        blocks.append(relabel_columns(block, below))
-        rows = below
-    return Field(rows, tuple(reversed(blocks)), wanted, None if head is None else relabel_columns(head, wanted))
+        inputs = None if len(below) > limit * adjacency.rows else below
+        blocks.append(block if inputs is None else relabel_columns(block, below))
+    return Field(inputs, tuple(reversed(blocks)), wanted, None if head is None else relabel_columns(head, wanted))
 
 
 def _union(nodes: int, *groups: np.ndarray) -> np.ndarray:

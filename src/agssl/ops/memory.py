@@ -6,17 +6,17 @@ import ctypes
 import sys
 from functools import cache
 
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's names of the two settings
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # glibc's names of the two settings
 
 
 @cache
 def keep_freed_memory() -> bool:
-    """Raise glibc's mmap and trim thresholds, once a process; returns whether it took effect."""
+    """Tell glibc, once a process, to keep all memory on its heap and never to trim it; returns whether that worked."""
     if not sys.platform.startswith("linux"):
         return False
     try:
         libc = ctypes.CDLL("libc.so.6")
-        # 32 MiB is the most that glibc accepts as mmap threshold.
-        return bool(libc.mallopt(M_MMAP_THRESHOLD, 32 << 20) and libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
+        # No mmap at all, since glibc would not raise its threshold beyond 32 MiB, and wide layers are larger.
+        return bool(libc.mallopt(M_MMAP_MAX, 0) and libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
     except (OSError, AttributeError):
         return False

@@ -7,14 +7,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-TILE = 64
-CACHED_BYTES = 4 << 20  # an operand up to this size is fast enough in one piece
+from agssl.ops.csr import TILE
+
+CACHED_BYTES = 1 << 19  # an operand up to this size, that of a core's cache, is as fast in one piece
 
 
 def tile_width(rows: int, width: int) -> int:
     """How many columns of a float32 [rows, width] operand to take at a time.
 
-    >>> tile_width(2708, 256), tile_width(34493, 256)
+    >>> tile_width(500, 256), tile_width(34493, 256)
     (256, 64)
     """
     return width if rows * width * 4 <= CACHED_BYTES or width % TILE else TILE

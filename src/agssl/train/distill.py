@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from agssl.integrate.base import Integrator, Knowledge, integrated, shrinkage, weight_loss
+from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.models.gcn import Gcn
 from agssl.rng import Rng
 from agssl.train.loop import Best, Record, Schedule, by_validation, train
@@ -62,6 +62,7 @@ def train_student(
     both = torch.nn.ModuleDict({"model": model, "integrator": integrator})
     train_at = torch.from_numpy(problem.train_nodes).to(problem.device)
     elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)
+    probabilities = torch.softmax(knowledge.logits / how.tau, dim=-1)
     current: dict[str, Tensor] = {}
 
     def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
@@ -70,7 +71,7 @@ def train_student(
         seen = logits if how.student_gradient else logits.detach()
         weights = integrator(seen, knowledge.logits)
         # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
-        target = integrated(weights, knowledge.logits, how.tau).detach()
+        target = mixed(weights.detach(), probabilities)
         if elder is not None:
             target = (target + elder) / 2
         current.update(weights=weights.detach(), target=target)

@@ -103,10 +103,16 @@ class Problem:
         matrix = identity(adjacency.rows, self.device) if self.shape.head == "linear" else adjacency
         return matrix if nodes is None else take_rows(matrix, nodes)
 
+    @cached_property
+    def train_head(self) -> Csr:
+        """The propagation of the class head for the training nodes."""
+        return self.head_rows(self.normalised, self.train_nodes)
+
     def field(self, adjacency: Csr, outputs: np.ndarray | None, hidden: np.ndarray | None) -> Field:
         """The plan of one step: logits of `outputs` (None: none), hidden rows of `hidden` (None: all nodes)."""
         layers = self.shape.layers
-        head = None if outputs is None else self.head_rows(adjacency, outputs)
+        known = adjacency is self.normalised and outputs is self.train_nodes
+        head = None if outputs is None else self.train_head if known else self.head_rows(adjacency, outputs)
         # Batch norm averages over whatever rows there are, so cutting rows away would change the result.
         if hidden is None or self.shape.norm == "batch":
             return replace(whole_field(adjacency, layers), head=head)
