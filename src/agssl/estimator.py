@@ -23,7 +23,7 @@ from agssl.rng import Rng
 from agssl.store.model import Bundle, load_bundle, save_bundle
 from agssl.train.fit import fit
 from agssl.train.infer import infer
-from agssl.train.loop import Record
+from agssl.train.loop import Record, columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -207,7 +207,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
     def plot_history(self) -> Figure:
         """Learning curves of all teachers and students (needs the extra `plot`)."""
         check_is_fitted(self, "history_")
-        return training_curves(self.history_)
+        return training_curves({stage: columns(records) for stage, records in self.history_.items()})
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file (safetensors; no pickle)."""

@@ -38,6 +38,7 @@ def add_parser(subparsers: Any) -> None:
         "--out", metavar="RUN", help="folder to write the run to (default: runs/GRAPH-METHOD-INTEGRATION)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
+    parser.add_argument("--plot", action="store_true", help="draw pictures of the first seed into the run (extra plot)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
     add_compute(parser)
     add_settings(parser)
@@ -52,6 +53,10 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl import runner
 
     runner.check(plan.settings, args.device, args.threads)
+    if args.plot:
+        from agssl.explain.plots import check_plotting
+
+        check_plotting()
 
     from agssl.cli.progress import Progress
     from agssl.data.fetch import data_folders
@@ -88,6 +93,12 @@ def run_fit(args: argparse.Namespace) -> int:
         sys.stdout.write(json_text(summary))
     else:
         show(summary)
+    if args.plot:
+        from agssl.explain.plots import write_pictures
+        from agssl.store.run import Run
+
+        for path in write_pictures(Run.open(out)):
+            say(f"picture: {path}")
     return 0
 
 

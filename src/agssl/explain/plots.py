@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agssl.errors import MissingExtraError
-from agssl.explain.groups import Group
-from agssl.train.loop import Record
+from agssl.explain.groups import Group, by_class, by_degree
+from agssl.store.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from agssl.store.run import Run
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")  # Okabe & Ito
 
@@ -36,38 +39,59 @@ def weights_by_group(groups: Sequence[Group], what: str) -> Figure:
     return figure
 
 
-def training_curves(history: Mapping[str, Sequence[Record]]) -> Figure:
-    """Validation accuracy of every stage, and the squared error of the integrated teacher."""
-    figure = _figure(10, 3.6)
+def training_curves(history: Mapping[str, Mapping[str, Sequence[float | None]]]) -> Figure:
+    """Validation accuracy of every stage, and the squared error of the integrated teacher.
+
+    Args:
+        history: by stage and figure, one value an epoch (`agssl.store.run.Run.history`).
+    """
+    figure = _figure(10, 3.8)
     left, right = figure.subplots(1, 2)
-    stages = {name: [r for r in records if "val_accuracy" in r] for name, records in history.items()}
-    for colour, (name, records) in zip(_cycle(len(stages)), stages.items(), strict=True):
+    stages = {name: columns for name, columns in history.items() if "val_accuracy" in columns}
+    for number, (name, columns) in enumerate(stages.items()):
         style = {"linewidth": 2.2} if name.startswith("student") else {"linewidth": 1.0, "alpha": 0.8}
-        left.plot(
-            [r["epoch"] for r in records], [r["val_accuracy"] for r in records], color=colour, label=name, **style
-        )
+        left.plot(columns["val_accuracy"], color=COLOURS[number % len(COLOURS)], label=name, **style)
     left.set_xlabel("epoch")
     left.set_ylabel("validation accuracy")
     left.legend(fontsize=7, frameon=False)
-    students = [records for name, records in stages.items() if name.startswith("student")]
-    if students:
-        for part, colour in (("train", COLOURS[0]), ("val", COLOURS[5])):
-            right.plot([r[f"{part}_mse"] for r in students[-1]], color=colour, label=f"{part} nodes")
-        right.set_xlabel("epoch")
-        right.set_ylabel("squared error of the integrated teacher")
-        right.legend(fontsize=7, frameon=False)
-    else:
+    students = [columns for name, columns in stages.items() if name.startswith("student")]
+    if not students:
         right.set_axis_off()
+        return figure
+    for part, colour in (("train", COLOURS[0]), ("val", COLOURS[5])):
+        right.plot(students[-1][f"{part}_mse"], color=colour, label=f"{part} nodes")
+    right.set_xlabel("epoch of the last student")
+    right.set_ylabel("squared error of the integrated teacher")
+    right.legend(fontsize=7, frameon=False)
     return figure
 
 
-def _figure(width: float, height: float) -> Figure:
+def write_pictures(run: Run, seed: int | None = None) -> list[Path]:
+    """Draw a run into its folder `pictures`; returns the files."""
+    bundle, graph = run.bundle(seed), run.graph(seed)
+    figures = {"training": training_curves(run.history(seed))}
+    if bundle.weights is not None:
+        figures["weights-by-degree"] = weights_by_group(by_degree(bundle, graph.degree), "degree")
+        figures["weights-by-class"] = weights_by_group(by_class(bundle), "class")
+    paths = []
+    for name, figure in figures.items():
+        path = run.path / "pictures" / f"{name}.png"
+        with atomic_write(path) as file:
+            figure.savefig(file, format="png")
+        paths.append(path)
+    return paths
+
+
+def check_plotting() -> None:
+    """Find out before training whether figures can be drawn."""
     try:
-        from matplotlib.figure import Figure
+        import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("figures need matplotlib; install it with: pip install 'agssl[plot]'") from error
+
+
+def _figure(width: float, height: float) -> Figure:
+    check_plotting()
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained", dpi=130)
-
-
-def _cycle(count: int) -> list[str]:
-    return [COLOURS[i % len(COLOURS)] for i in range(count)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agssl.train.loop import Record
 
 _STAGING = ".agssl-"
-_OURS = re.compile(r"config\.toml|metrics\.json|seed-\d+")
+_OURS = re.compile(r"config\.toml|metrics\.json|pictures|seed-\d+")
 
 
 class RunWriter:
@@ -124,8 +124,13 @@ def write_seed(
     np.savez(buffer, **graph.split.to_arrays())  # type: ignore[arg-type]
     write_bytes(folder / "split.npz", buffer.getvalue())
     write_json(folder / "metrics.json", plain(metrics))
-    columns = {stage: _columns(records) for stage, records in history.items()}
-    write_text(folder / "history.json", json.dumps(columns, allow_nan=False) + "\n")
+    from agssl.train.loop import columns
+
+    rounded = {
+        stage: {name: [_figure(value) for value in values] for name, values in columns(records).items()}
+        for stage, records in history.items()
+    }
+    write_text(folder / "history.json", json.dumps(rounded, allow_nan=False) + "\n")
     names = node_names(graph)
     write_text(folder / "predictions.csv", _predictions(graph, bundle, names))
     if bundle.weights is not None:
@@ -180,13 +185,8 @@ def _predictions(graph: Graph, bundle: Bundle, names: list[str]) -> str:
     return csv_text(["node", "prediction", "probability", "label", "part"], rows)
 
 
-def _columns(records: Sequence[Record]) -> dict[str, list[float | None]]:
-    """One list a figure, with as many digits as a 32-bit float has; None where a record lacks it."""
-    names = dict.fromkeys(name for record in records for name in record)
-    return {name: [_figure(record.get(name)) for record in records] for name in names}
-
-
 def _figure(value: float | None) -> float | None:
+    """With as many digits as a 32-bit float has."""
     if isinstance(value, int):
         return value
     return None if value is None or not math.isfinite(value) else float(f"{value:.7g}")

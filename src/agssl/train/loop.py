@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -104,3 +104,13 @@ def by_loss(record: Record) -> tuple[float, float]:
 def by_epoch(record: Record) -> tuple[float, float]:
     """The last epoch, whatever it gave."""
     return record["epoch"], 0.0
+
+
+def columns(records: Sequence[Record]) -> dict[str, list[float | None]]:
+    """Records turned into one list a figure; None where a record lacks it.
+
+    >>> columns([{"epoch": 0, "loss": 2.0}, {"epoch": 1}])
+    {'epoch': [0, 1], 'loss': [2.0, None]}
+    """
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
