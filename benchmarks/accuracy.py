@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -122,14 +122,15 @@ def main() -> None:
     first, dash, last = args.seeds.partition("-")
     seeds = range(int(first), int(last) + 1) if dash else [int(s) for s in args.seeds.split(",")]
     settings = Settings().replace(**{k: json.loads(v) for k, v in (text.split("=", 1) for text in args.set)})
-    todo = [(dataset, seed) for dataset in args.datasets.split(",") for seed in seeds]
+    todo = [(dataset, seed) for seed in seeds for dataset in args.datasets.split(",")]
     paths = {(d, s): args.out / f"{d}-{s}.json" for d, s in todo}
     missing = [key for key in todo if not paths[key].exists()]
     if missing and not args.summary:
         with ProcessPoolExecutor(args.jobs, get_context("spawn")) as pool:
             students = tuple(args.students.split(","))
-            futures = {key: pool.submit(cell, *key, args.on, students, settings) for key in missing}
-            for key, future in futures.items():
+            futures = {pool.submit(cell, *key, args.on, students, settings): key for key in missing}
+            for future in as_completed(futures):
+                key = futures[future]
                 write_json(paths[key], future.result())
                 print("done", *key, file=sys.stderr, flush=True)
     print(summary([json.loads(paths[key].read_text()) for key in todo if paths[key].exists()]))

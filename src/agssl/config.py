@@ -41,13 +41,14 @@ class Settings:
     norm: str = "none"
     dropout: float = 0.5
     input_dropout: float = 0.5
-    alpha: Alpha = None  # weight of a task: one number, one a task, "auto" (by validation), None (each task's own)
+    # Weight of a task: one number, one a task, "auto" (the paper's grid), None (each task's few); chosen by validation.
+    alpha: Alpha = None
     beta: float = 10.0
     tau: float = 1.0
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 500
-    patience: int | None = 100
+    patience: int | None = 50
     class_weight: str = "none"
     lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
@@ -116,8 +117,6 @@ class Settings:
             raise SettingsError(
                 f"method single takes one task, not {len(self.tasks)}; name one, as in --tasks {self.tasks[0]}"
             )
-        if self.method == "joint" and self.alpha == "auto":
-            raise SettingsError("alpha = auto picks a weight a teacher, but joint training has none; give a number")
 
     def _number(self, name: str, low: float, high: float, must: str, include_low: bool = False) -> None:
         value = getattr(self, name)

@@ -9,4 +9,4 @@ FIVE = ("par", "clu", "dgi", "pairdis", "pairsim")
 
 def quick(**changes: object) -> Settings:
     """Three epochs, eight hidden units, two folds, and what else is asked for."""
-    return Settings(**({"epochs": 3, "hidden": 8, "folds": 2} | changes))  # type: ignore[arg-type]
+    return Settings(**({"epochs": 3, "hidden": 8, "folds": 2, "alpha": 1.0} | changes))  # type: ignore[arg-type]

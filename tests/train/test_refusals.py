@@ -35,7 +35,6 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> No
         ({"tasks": ("par:parts=61",)}, "60 nodes"),
         ({"integration": "tss"}, "ts"),
         ({"method": "single"}, "one task"),
-        ({"method": "joint", "alpha": "auto"}, "auto"),
     ],
 )
 def test_settings_that_do_not_fit_the_graph_are_refused(wrong: dict[str, object], word: str) -> None:

@@ -23,7 +23,7 @@ _HELP = {
     "norm": "none or batch",
     "dropout": "dropout of the hidden representation",
     "input_dropout": "dropout of the features",
-    "alpha": "weight of the pretext losses: a number, one a task (par=10,clu=1), or auto (by validation)",
+    "alpha": "weight of the pretext losses: a number, one a task (par=10,clu=1), or auto (from the paper's grid)",
     "beta": "weight of the distillation loss",
     "tau": "temperature of the distillation",
     "lr": "learning rate",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agssl.store.run import Run
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")  # Okabe & Ito
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")  # Okabe & Ito
 
 
 def weights_by_group(groups: Sequence[Group], what: str) -> Figure:

@@ -26,7 +26,6 @@ class Clusters(Task):
     """
 
     name: ClassVar[str] = "clu"
-    alpha: ClassVar[float] = 5.0
     space: ClassVar[Mapping[str, tuple]] = {"clusters": (5, 10, 20, 50)}
 
     def __init__(self, clusters: int | None = None) -> None:

@@ -57,7 +57,6 @@ class GraphInfomax(Task):
     """
 
     name: ClassVar[str] = "dgi"
-    alpha: ClassVar[float] = 5.0
     space: ClassVar[Mapping[str, tuple]] = {"estimator": ESTIMATORS}
 
     def __init__(self, estimator: str = "jsd", samples: int = 2000, whole: int = 5000) -> None:

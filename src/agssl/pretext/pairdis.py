@@ -32,7 +32,6 @@ class PairDistance(Task):
     """
 
     name: ClassVar[str] = "pairdis"
-    alpha: ClassVar[float] = 5.0
     space: ClassVar[Mapping[str, tuple]] = {"pairs": (400, 1000, 4000)}
 
     def __init__(self, pairs: int = 400) -> None:

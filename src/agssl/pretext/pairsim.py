@@ -34,7 +34,6 @@ class PairSimilarity(Task):
     """
 
     name: ClassVar[str] = "pairsim"
-    alpha: ClassVar[float] = 5.0
     space: ClassVar[Mapping[str, tuple]] = {"target": TARGETS, "pairs": (400, 1000, 4000)}
 
     def __init__(self, target: str = "link", pairs: int = 400) -> None:

@@ -38,7 +38,6 @@ class Partition(Task):
     """
 
     name: ClassVar[str] = "par"
-    alpha: ClassVar[float] = 5.0
     space: ClassVar[Mapping[str, tuple]] = {"parts": (100, 400, 1000)}
 
     def __init__(self, parts: int | None = None) -> None:

@@ -19,7 +19,7 @@ from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
 from agssl.train.distill import Distillation, Student, train_student
-from agssl.train.loop import Record, Schedule
+from agssl.train.loop import Record, Schedule, by_validation
 from agssl.train.network import Trained, Watch, Weighted, ignore, train_network
 from agssl.train.problem import Problem
 
@@ -65,13 +65,17 @@ class Context:
         return task, self._targets[text]
 
     def alphas(self, task: Task) -> tuple[float, ...]:
-        """The loss weights to try for a task; one, but for "auto"."""
+        """The loss weights of a task to choose from."""
         alpha = self.settings.alpha
         if alpha == "auto":
             return ALPHA_GRID
         if isinstance(alpha, Mapping):
-            return (float(alpha.get(task.name, type(task).alpha)),)
-        return (type(task).alpha if alpha is None else float(alpha),)
+            return (float(alpha[task.name]),) if task.name in alpha else task.alphas
+        return task.alphas if alpha is None else (float(alpha),)
+
+    def network(self, weighted: Sequence[Weighted], rng: Rng, stage: str) -> Trained:
+        """A network trained with these tasks."""
+        return train_network(self.problem, weighted, self.settings.setting, self.schedule, rng, self.watch, stage)
 
 
 def fit(
@@ -131,17 +135,17 @@ def fit_single(context: Context) -> Fit:
 
 
 def fit_joint(context: Context) -> Fit:
-    """All tasks in one network, lambda_k = 1/K (the paper's Vanilla, JOINT-T)."""
-    share = 1 / len(context.settings.tasks)
-    weighted = []
-    for text in context.settings.tasks:
-        task, targets = context.targets(text)
-        (alpha,) = context.alphas(task)
-        weighted.append(Weighted(text, task, targets, alpha * share))
-    setting = context.settings.setting
-    network = train_network(
-        context.problem, weighted, setting, context.schedule, context.rng.child("joint"), context.watch, "joint"
-    )
+    """All tasks in one network, lambda_k = 1/K (the paper's Vanilla, JOINT-T); alpha is chosen by validation."""
+    tasks = {text: context.targets(text) for text in context.settings.tasks}
+    choices = {text: context.alphas(task) for text, (task, _) in tasks.items()}
+    networks = []
+    for number in range(max(map(len, choices.values()))):
+        weighted = [
+            Weighted(text, task, targets, choices[text][min(number, len(choices[text]) - 1)] / len(tasks))
+            for text, (task, targets) in tasks.items()
+        ]
+        networks.append(context.network(weighted, context.rng.child("joint"), "joint"))
+    network = max(networks, key=lambda n: by_validation(n.best))
     return Fit(network.model, network.logits, network.best, {"joint": network.history})
 
 
@@ -195,23 +199,14 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
 
 
 def train_teacher(context: Context, text: str) -> Teacher:
-    """The teacher of one task; of several alphas the one with the best validation result."""
+    """The teacher of one task; alpha is chosen by validation."""
     task, targets = context.targets(text)
     rng = context.rng.child("teacher", text)  # the text and not the name: one task may teach twice, set differently
     candidates = []
     for alpha in context.alphas(task):
-        weighted = (Weighted(text, task, targets, alpha),)
-        network = train_network(
-            context.problem,
-            weighted,
-            context.settings.setting,
-            context.schedule,
-            rng,
-            context.watch,
-            f"teacher {text}",
-        )
+        network = context.network((Weighted(text, task, targets, alpha),), rng, f"teacher {text}")
         candidates.append(Teacher(text, alpha, network))
-    return max(candidates, key=lambda t: (t.network.best["val_accuracy"], -t.network.best["val_loss"]))
+    return max(candidates, key=lambda teacher: by_validation(teacher.network.best))
 
 
 def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:
