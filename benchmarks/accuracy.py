@@ -37,6 +37,9 @@ STUDENTS = {  # how lambda is made
     "ts train": {"integration": "ts", "lambda_fit": "train"},
     "lf crossfit": {"integration": "lf", "lambda_fit": "crossfit"},
     "ts crossfit": {"integration": "ts", "lambda_fit": "crossfit"},
+    "lf uncalibrated": {"integration": "lf", "calibrate": False},
+    "lf shrinkage": {"integration": "lf", "shrinkage": 0.1},
+    "lf student gradient": {"integration": "lf", "student_gradient": True},
 }
 
 
