@@ -62,11 +62,14 @@ def cell(dataset: str, seed: int, part: str, students: tuple[str, ...], settings
     teachers = tuple(train_teacher(context, text) for text in settings.tasks)
     teacher_seconds = time.perf_counter() - started - gcn_seconds
     networks |= {teacher.name: teacher.network for teacher in teachers}
-    weights, seconds = {}, {"gcn": gcn_seconds, "teachers": teacher_seconds}
+    weights, temperatures, seconds = {}, {}, {"gcn": gcn_seconds, "teachers": teacher_seconds}
     for name in students:
         started = time.perf_counter()
         one = replace(context, settings=settings.replace(**STUDENTS[name]))
-        for stage, student in distil(one, judge(one, teachers)).items():
+        knowledge = judge(one, teachers)
+        if knowledge.temperatures is not None:
+            temperatures[name] = knowledge.temperatures.tolist()
+        for stage, student in distil(one, knowledge).items():
             networks[name + stage.removeprefix("student")] = student.network
             weights[name] = student.weights.mean(0).tolist()
         seconds[name] = time.perf_counter() - started
@@ -80,7 +83,9 @@ def cell(dataset: str, seed: int, part: str, students: tuple[str, ...], settings
         "settings": {k: v for k, v in asdict(settings).items() if v is not None},
         "accuracy": {n: float((f.logits.argmax(1).numpy()[nodes] == truth).mean()) for n, f in networks.items()},
         "validation": {n: f.best["val_accuracy"] for n, f in networks.items()},
+        "alpha": {teacher.name: teacher.alpha for teacher in teachers},
         "lambda": weights,
+        "temperature": temperatures,
         "seconds": {name: round(value, 1) for name, value in seconds.items()},
     }
 

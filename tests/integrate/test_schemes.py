@@ -204,7 +204,7 @@ def grid_temperature(logits: torch.Tensor, labels: torch.Tensor) -> float:
 def test_the_best_temperature_is_that_of_a_fine_grid(scale: float) -> None:
     labels = torch.arange(40) % 4
     logits = scale * (normal(5, 40, 4) + 2 * torch.eye(4, dtype=torch.float64)[labels])
-    assert best_temperature(logits, labels).item() == pytest.approx(grid_temperature(logits, labels), rel=0.01)
+    assert best_temperature(logits, labels) == pytest.approx(grid_temperature(logits, labels), rel=0.01)
 
 
 def test_calibration_scales_each_teacher_as_a_whole_and_changes_no_opinion() -> None:

@@ -162,7 +162,7 @@ def test_another_task_beside_it_does_not_change_its_draws(text: str) -> None:
     graph = random_graph(60, 90)
     problem = Problem.of(graph, network(graph).shape)
     other = "clu" if text != "clu" else "pairdis"
-    weighted = [Weighted(make_task(t), targets_of(make_task(t), graph), 1.0) for t in (other, text)]
+    weighted = [Weighted(t, make_task(t), targets_of(make_task(t), graph), 1.0) for t in (other, text)]
     _, _, alone = forward(problem, network(graph), weighted[1:], True, Rng(0))
     _, _, together = forward(problem, network(graph), weighted, True, Rng(0))
     assert_same_batch(alone[0], together[1])

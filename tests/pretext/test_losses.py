@@ -202,7 +202,7 @@ def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list
     graph = random_graph(40, 60)
     problem = Problem.of(graph, network(graph).shape)
     tasks = [make_task(text) for text in [*beside, "pairsim:pairs=10"]]
-    weighted = [Weighted(t, t.prepare(graph, problem.adjacency, Rng(0)), 1.0) for t in tasks]
+    weighted = [Weighted(t.name, t, t.prepare(graph, problem.adjacency, Rng(0)), 1.0) for t in tasks]
     model = network(graph).float()
     output, views, batches = forward(problem, model, weighted, True, Rng(1))
     masked = tuple((int(i), int(j)) for i, j in np.stack(batches[-1].masked).T)

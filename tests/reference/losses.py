@@ -47,8 +47,15 @@ def bilinear(h: Sequence[float] | np.ndarray, weight: Rows, s: Sequence[float] |
     return sum(h[a] * weight[a][b] * s[b] for a in range(len(h)) for b in range(len(s)))
 
 
+def scaled(hidden: Rows, corrupted: Rows) -> tuple[Rows, Rows]:
+    """Both divided by the mean length of the real representations, where that is above one."""
+    length = max(1.0, sum(math.sqrt(sum(float(v) ** 2 for v in row)) for row in hidden) / len(hidden))
+    return [[v / length for v in row] for row in hidden], [[v / length for v in row] for row in corrupted]
+
+
 def dgi_jsd(hidden: Rows, corrupted: Rows, weight: Rows, chosen: Sequence[int]) -> float:
     """Half the binary cross-entropy of real nodes (1) and half that of shuffled ones (0), against sigmoid(mean)."""
+    hidden, corrupted = scaled(hidden, corrupted)
     summary = [sigmoid(m) for m in mean_row(hidden)]
     real = [-math.log(sigmoid(bilinear(hidden[i], weight, summary))) for i in chosen]
     fake = [-math.log(1 - sigmoid(bilinear(corrupted[i], weight, summary))) for i in chosen]
@@ -57,6 +64,7 @@ def dgi_jsd(hidden: Rows, corrupted: Rows, weight: Rows, chosen: Sequence[int]) 
 
 def dgi_infonce(hidden: Rows, corrupted: Rows, weight: Rows, chosen: Sequence[int]) -> float:
     """-1/n sum_i log (exp s_i / sum_j exp s_j), s_j being the score of node j and the shuffled graph's mean."""
+    hidden, corrupted = scaled(hidden, corrupted)
     summary = mean_row(corrupted)
     scores = [bilinear(hidden[i], weight, summary) for i in chosen]
     total = sum(math.exp(s) for s in scores)

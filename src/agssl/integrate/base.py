@@ -27,17 +27,19 @@ class Knowledge:
     nodes: Tensor  # [n] labelled nodes by which lambda is fitted
     labels: Tensor  # [n] their labels
     judged: Tensor  # [K, n, C] teachers' logits of these nodes
+    temperatures: Tensor | None = None  # [K] by which the teachers' logits were divided
 
     def calibrated(self) -> Knowledge:
         """The same with each teacher's logits divided by the temperature that suits the judged nodes best.
 
         Teachers differ in confidence far more than in skill. Without this, lambda goes to whoever is confident enough.
         """
-        scale = torch.stack([best_temperature(logits, self.labels) for logits in self.judged])[:, None, None]
-        return Knowledge(self.logits / scale, self.nodes, self.labels, self.judged / scale)
+        temperatures = torch.tensor([best_temperature(logits, self.labels) for logits in self.judged])
+        scale = temperatures.to(self.logits)[:, None, None]
+        return Knowledge(self.logits / scale, self.nodes, self.labels, self.judged / scale, temperatures)
 
 
-def best_temperature(logits: Tensor, labels: Tensor, low: float = 0.05, high: float = 20.0, steps: int = 40) -> Tensor:
+def best_temperature(logits: Tensor, labels: Tensor, low: float = 0.05, high: float = 20.0, steps: int = 40) -> float:
     """The T in [low, high] with the least cross-entropy of logits / T, by golden-section search on log T."""
     ratio = (5**0.5 - 1) / 2
     left, right = math.log(low), math.log(high)
@@ -56,7 +58,7 @@ def best_temperature(logits: Tensor, labels: Tensor, low: float = 0.05, high: fl
             left, a, cost_a = a, b, cost_b
             b = left + ratio * (right - left)
             cost_b = cost(b)
-    return torch.tensor(math.exp((left + right) / 2))
+    return math.exp((left + right) / 2)
 
 
 class Integrator(nn.Module):

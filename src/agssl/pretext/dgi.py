@@ -85,6 +85,10 @@ class GraphInfomax(Task):
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
         """The chosen estimator; the summary is a mean over all nodes."""
         hidden, corrupted = views.hidden(), views.corrupted()
+        # Where features are many ones, as in Photo, scores would be so large that their first gradients silence every
+        # hidden unit for good; so representations that are long on average are scaled to mean length one.
+        length = hidden.detach().norm(dim=1).mean().clamp_min(1.0)
+        hidden, corrupted = hidden / length, corrupted / length
         chosen = batch.data["chosen"].to(hidden.device)
         if self.estimator == "infonce":
             return infonce_loss(head(hidden, corrupted.mean(0)).index_select(0, chosen))
