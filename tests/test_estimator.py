@@ -18,7 +18,7 @@ from agssl.data.splits import Split
 from agssl.errors import GraphError, SettingsError
 from reference.graphs import blocks_graph, build
 
-FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "lambda_fit": "train"}
+FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "lambda_fit": "train", "alpha": 1.0}
 
 
 def named_graph() -> Graph:
@@ -41,7 +41,7 @@ def test_the_constructor_only_stores() -> None:
 
 
 def test_params_can_be_read_set_and_cloned() -> None:
-    model = AGSSL(**FAST, alpha={"clu": 2.0}, random_state=7)
+    model = AGSSL(**(FAST | {"alpha": {"clu": 2.0}}), random_state=7)
     params = model.get_params()
     assert params["hidden"] == 8
     assert params["random_state"] == 7

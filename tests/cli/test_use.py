@@ -102,12 +102,12 @@ def test_explain_a_node_by_its_name(agssl: Callable[..., Any], fitted: Path) -> 
     weights = Run.open(fitted).bundle(0).weights
     assert weights is not None
     assert {o["task"]: o["weight"] for o in found["opinions"]} == pytest.approx(
-        dict(zip(["clu", "pairdis"], weights[7].tolist(), strict=True))
+        dict(zip(["clu:clusters=3", "pairdis"], weights[7].tolist(), strict=True))
     )
     out = agssl("explain", fitted, "--node", "x7").out
     assert out.startswith("node x7: predicted ") and "█" in out and f"{found['degree']} neighbours:" in out
     table = rows(agssl("explain", fitted, "--node", "x7", "--csv").out)
-    assert {row["task"] for row in table} == {"clu", "pairdis"}
+    assert {row["task"] for row in table} == {"clu:clusters=3", "pairdis"}
     done = agssl("explain", fitted, "--node", "y7")
     assert done.code == 2 and "'y7'" in done.err
 
@@ -119,7 +119,7 @@ def test_explain_groups_of_nodes(agssl: Callable[..., Any], fitted: Path, kind: 
     for group in groups:
         assert sum(group["weights"].values()) == pytest.approx(1)
     table = rows(agssl("explain", fitted, f"--{kind}", "--csv").out)
-    assert list(table[0]) == [kind, "nodes", "clu", "pairdis"]
+    assert list(table[0]) == [kind, "nodes", "clu:clusters=3", "pairdis"]
     assert [row[kind] for row in table] == [group[kind] for group in groups]
     assert agssl("explain", fitted, f"--{kind}").out.split()[:2] == [kind, "nodes"]
 

@@ -55,8 +55,7 @@ def test_counts_are_those_of_table_a1(data_root: Path, spec: DatasetSpec) -> Non
     assert facts["split"] == {"train": 20 * spec.classes, "val": 500, "test": 1000}
     assert graph.split is not None
     assert np.bincount(graph.y[graph.split.train]).tolist() == [20] * spec.classes
-    dense = spec.name in ("photo", "computers")
-    assert isinstance(graph.x, np.ndarray if dense else sp.csr_matrix)
+    assert isinstance(graph.x, sp.csr_matrix)
     if spec.layout == "planetoid":
         sums = np.asarray(graph.x.sum(axis=1)).ravel()
         assert np.allclose(sums[sums > 0], 1, atol=1e-5)
