@@ -7,10 +7,9 @@ STAMP := $(VENV)/.installed
 .PHONY: demo test lint slow clean
 
 demo: $(STAMP)
-	$(BIN)/agssl fit digits --method gcn --seeds 1 --out runs/demo-gcn
-	$(BIN)/agssl fit digits --seeds 1 --out runs/demo
+	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn
+	$(BIN)/agssl fit digits --out runs/demo --plot
 	$(BIN)/agssl explain runs/demo --degree
-	$(BIN)/agssl explain runs/demo --node 42
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest

@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-import torch
 from sklearn.cluster import KMeans
-from torch import Tensor, nn
 
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
 from agssl.ops.adjacency import Adjacency
-from agssl.ops.linear_loss import linear_cross_entropy
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.pretext.base import TASKS, Targets
+from agssl.pretext.pseudo_labels import PseudoLabels
 from agssl.rng import Rng
 
 
-class Clusters(Task):
+class Clusters(PseudoLabels):
     """Cross-entropy on k-means labels of X, which carry feature-level knowledge.
 
     Args:
@@ -43,16 +41,6 @@ class Clusters(Task):
         model = KMeans(clusters, n_init=3, random_state=rng.key() & 0x7FFFFFFF)
         labels = model.fit_predict(graph.x)
         return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
-
-    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
-        """One score a cluster."""
-        return linear(width, int(targets["labels"].max()) + 1, rng)
-
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
-        """1/N sum_i CE(g(h_i), cluster of i)."""
-        assert isinstance(head, nn.Linear)
-        hidden = views.hidden()
-        return linear_cross_entropy(head, hidden, torch.from_numpy(targets["labels"]).to(hidden.device))
 
 
 TASKS.add("clu", Clusters)

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
 from agssl.ops.adjacency import Adjacency
-from agssl.ops.linear_loss import linear_cross_entropy
 from agssl.ops.partition import metis_parts
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.pretext.base import TASKS, Targets
+from agssl.pretext.pseudo_labels import PseudoLabels
 from agssl.rng import Rng
 
 PAPER_PARTS = {
@@ -29,7 +27,7 @@ PAPER_PARTS = {
 }
 
 
-class Partition(Task):
+class Partition(PseudoLabels):
     """Cross-entropy on METIS parts, which carry topology-level knowledge.
 
     Args:
@@ -56,16 +54,6 @@ class Partition(Task):
             )
         labels = metis_parts(graph, min(parts, graph.num_nodes), seed=rng.key() & 0x7FFFFFFF)
         return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
-
-    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
-        """One score a part."""
-        return linear(width, int(targets["labels"].max()) + 1, rng)
-
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
-        """1/N sum_i CE(g(h_i), part of i)."""
-        assert isinstance(head, nn.Linear)
-        hidden = views.hidden()
-        return linear_cross_entropy(head, hidden, torch.from_numpy(targets["labels"]).to(hidden.device))
 
 
 TASKS.add("par", Partition)
