@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -41,3 +46,15 @@ def test_a_node_is_never_its_own_neighbour_even_among_duplicates() -> None:
 def test_settings_that_make_no_sense_are_refused(k: int, metric: str) -> None:
     with pytest.raises(SettingsError):
         knn_edges(np.eye(5), k, metric)
+
+
+def test_ties_are_broken_alike_whatever_the_number_of_threads() -> None:
+    x = np.random.default_rng(0).integers(0, 3, size=(1500, 6)).astype(np.float32)  # many equal distances
+    code = "import sys, numpy as np; from agssl.ops.knn import knn_edges; import hashlib;"
+    code += "x = np.random.default_rng(0).integers(0, 3, size=(1500, 6)).astype(np.float32);"
+    code += "print(hashlib.sha256(knn_edges(x, 5, 'euclidean').tobytes()).hexdigest())"
+    here = hashlib.sha256(knn_edges(x, 5, "euclidean").tobytes()).hexdigest()
+    for threads in ("1", "2"):
+        environment = os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+        told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert told.stdout.strip() == here

@@ -32,8 +32,10 @@ def knn_edges(x: Any, k: int, metric: str = "cosine") -> np.ndarray:
 
     from sklearn import config_context
     from sklearn.neighbors import NearestNeighbors
+    from threadpoolctl import threadpool_limits
 
-    with config_context(working_memory=_WORKING_MB):
+    # One thread: equally near nodes would otherwise be taken in an order that depends on the number of threads.
+    with config_context(working_memory=_WORKING_MB), threadpool_limits(1):
         # without an argument, kneighbors leaves out each node itself, duplicates of it notwithstanding
         nearest = NearestNeighbors(n_neighbors=int(k), metric=metric).fit(x).kneighbors(return_distance=False)
     return np.vstack([np.repeat(np.arange(nodes, dtype=np.int64), k), nearest.ravel().astype(np.int64)])
