@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -86,14 +87,14 @@ class Problem:
         """The same problem with other training nodes (a fold); what was computed of the graph is kept."""
         split = self.graph.split
         assert split is not None
-        other = replace(self, graph=replace(self.graph, split=replace(split, train=nodes)))
-        for name in ("adjacency", "normalised", "inputs", "labels"):
-            other.__dict__[name] = getattr(self, name)
-        return other
+        return self._changed(graph=replace(self.graph, split=replace(split, train=nodes)))
 
     def with_shape(self, shape: Shape) -> Problem:
         """The same problem for networks of another shape; what was computed of the graph is kept."""
-        other = replace(self, shape=shape)
+        return self._changed(shape=shape)
+
+    def _changed(self, **changes: Any) -> Problem:
+        other = replace(self, **changes)
         for name in ("adjacency", "normalised", "inputs", "labels"):
             other.__dict__[name] = getattr(self, name)
         return other
