@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
+import shutil
 import signal
 import statistics
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +30,7 @@ from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
 from agssl.store.model import Bundle
 from agssl.store.run_writer import write_seed
+from agssl.store.stages import Stages
 from agssl.train.fit import Fit, fit
 from agssl.train.network import Watch, ignore
 
@@ -45,6 +49,7 @@ class Job:
     cache: Path | None = None  # for prepared targets
     device: str = "cpu"
     threads: int = 1
+    checkpoint: float = 10.0  # seconds of training between checkpoints
 
 
 def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
@@ -66,16 +71,23 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
 
 
 def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
-    """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics."""
+    """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics.
+
+    In the folder it also keeps what is trained until the seed is finished, and goes on from what is there.
+    """
     torch.set_num_threads(job.threads)
     graph = job.graph.with_split(make_split(job.split, job.graph, Rng(seed).child("split")))
     start = time.perf_counter()
-    result = fit(graph, job.settings, seed, watch, job.cache, job.device)
+    stages = None
+    if job.out is not None:
+        stages = Stages(job.out / "stages" / f"seed-{seed}", job.checkpoint, brief=job.checkpoint / 20)
+    result = fit(graph, job.settings, seed, watch, job.cache, job.device, stages)
     seconds = time.perf_counter() - start
     bundle = Bundle.of(result, graph, job.settings, seed)
     metrics = measure(bundle, graph) | {"best": result.best, "epochs": _epochs(result), "seconds": seconds}
-    if job.out is not None:
+    if job.out is not None and stages is not None:
         write_seed(job.out / f"seed-{seed}", graph, bundle, result.history, metrics)
+        shutil.rmtree(stages.folder, ignore_errors=True)
     return metrics
 
 
@@ -108,6 +120,7 @@ def fit_seeds(
     jobs: int = 1,
     watch: Callable[[int], Watch] = lambda seed: ignore,
     done: Callable[[Metrics], None] = lambda metrics: None,
+    finished: Mapping[int, Metrics] | None = None,
 ) -> list[Metrics]:
     """The metrics of each seed, in the order of `seeds`; the same whatever `jobs` is.
 
@@ -117,16 +130,24 @@ def fit_seeds(
         jobs: processes; with more than one, `watch` hears nothing.
         watch: gives the watcher of a seed.
         done: called with the metrics of each seed when it is ready.
+        finished: the metrics of seeds that are ready already.
     """
     if jobs < 1:
         raise SettingsError(f"jobs = {jobs}, but at least one is needed")
-    if min(jobs, len(seeds)) == 1:
-        results = []
-        for seed in seeds:
-            results.append(fit_seed(job, seed, watch(seed)))
-            done(results[-1])
-        return results
-    _prepare(job)
+    found = dict(finished or {})
+    left = [seed for seed in seeds if seed not in found]
+    if min(jobs, len(left)) == 1:
+        for seed in left:
+            found[seed] = fit_seed(job, seed, watch(seed))
+            done(found[seed])
+    elif left:
+        _prepare(job)
+        found |= _side_by_side(job, left, jobs, done)
+    return [found[seed] for seed in seeds]
+
+
+def _side_by_side(job: Job, seeds: Sequence[int], jobs: int, done: Callable[[Metrics], None]) -> dict[int, Metrics]:
+    """The metrics of each seed, from as many processes."""
     found: dict[int, Metrics] = {}
     with _pool(min(jobs, len(seeds))) as pool:
         with _interrupts_later():  # workers inherit this: Ctrl-C reaches the whole terminal, but is ours to deal with
@@ -137,7 +158,7 @@ def fit_seeds(
             for future in ready:
                 found[futures[future]] = future.result()
                 done(found[futures[future]])
-    return [found[seed] for seed in seeds]
+    return found
 
 
 def _prepare(job: Job) -> None:
@@ -155,7 +176,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     # spawn, because forking a process that has run torch threads can hang
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, context)
+    pool = ProcessPoolExecutor(processes, context, initializer=_end_with_parent)
     try:
         yield pool
         pool.shutdown()
@@ -167,6 +188,18 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
         for worker in workers:
             worker.join(10)
         raise
+
+
+def _end_with_parent() -> None:
+    """Let this worker end when its parent is killed: whoever goes on with the run must not find it still writing."""
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager
