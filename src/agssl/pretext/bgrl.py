@@ -32,8 +32,8 @@ class Bootstrap(nn.Module):
 
     def __init__(self, width: int, rng: Rng) -> None:
         super().__init__()
-        self.register_module("target", None)
         self.predictor = perceptron(width, 2 * width, width, nn.PReLU(), rng)
+        self.register_module("target", None)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """The prediction of the other view's representation."""
