@@ -62,7 +62,7 @@ def test_settings_are_read_from_the_text() -> None:
         ("pairsim:pairs=0", ["0", "at least 1"]),
         ("pairdist", ["pairdist", "'pairdis'"]),
         ("PAR", ["PAR", "'par'"]),
-        ("", ["Known: clu, dgi"]),
+        ("", ["Known: bgrl, cg3, clu"]),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused_by_name(text: str, words: list[str]) -> None:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from agssl.models.gcn import Gcn, Output
 from agssl.pretext.base import Batch, Targets, Task, Views
+from agssl.pretext.views import Source
 from agssl.rng import Rng
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
@@ -97,7 +98,8 @@ def _epochs(
 ) -> Iterator[Record]:
     """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
     heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.name)) for w in tasks)
-    heads.to(problem.device)
+    for weighted, head in zip(tasks, heads.to(problem.device), strict=True):
+        weighted.task.start(head, model)
 
     def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
         losses: dict[str, Tensor] = {}
@@ -112,7 +114,9 @@ def _epochs(
             total = total + weighted.weight * loss
         return losses | {"loss": total}
 
-    def evaluate(record: Record) -> Record:
+    def finish(record: Record) -> Record:
+        for weighted, head in zip(tasks, heads, strict=True):
+            weighted.task.after_step(head, model)
         return problem.evaluate(model) if score is by_validation else {}
 
     parameters = [*model.parameters(), *heads.parameters()]
@@ -127,7 +131,7 @@ def _epochs(
             schedule=schedule,
             rng=rng,
         )
-    return train(model, parameters, objective, evaluate, score, schedule, rng, best, checkpoint, stage)
+    return train(model, parameters, objective, finish, score, schedule, rng, best, checkpoint, stage)
 
 
 def forward(
@@ -154,4 +158,5 @@ def forward(
         order = torch.from_numpy(orders[0])
         shuffle = (order.to(problem.device), torch.argsort(order).to(problem.device))
     output = model(problem.inputs, field, rng.child("dropout"), shuffle)
-    return output, Views(output, field), batches
+    labelled = (problem.train_nodes, problem.train_labels) if labels else None
+    return output, Views(output, field, Source(model, problem.inputs, problem.normalised, labelled)), batches

@@ -1,0 +1,97 @@
+"""GMI: what a node's representation knows of its neighbours' features and of its links (Peng et al. 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from agssl.data.graph import Graph
+from agssl.models.gcn import glorot
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.sampling import non_edges
+from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
+from agssl.pretext.heads import check_choice, check_positive, mean_length
+from agssl.rng import Rng
+
+WEIGHTS = ("mean", "adaptive")
+
+
+class FeatureScore(nn.Module):
+    """D(h, x) = h^T Theta x, computed as h . (x Theta) with Theta [d, F]."""
+
+    def __init__(self, width: int, features: int, rng: Rng) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(features, width))
+        glorot(self.weight, rng)
+
+
+class Gmi(Task):
+    """The Jensen-Shannon bound of I(h_i; x_j) over neighbours j, weighted by w_ij, plus that of I(w_ij; a_ij).
+
+    Args:
+        weights: w_ij of the first part: `mean` (one over the number of neighbours) or `adaptive` (sigmoid(h_i . h_j)).
+        pairs: node and neighbour (or the node itself), drawn anew every epoch; all where there are no more. Each has a
+            shuffled counterpart for the features and an unlinked one for the topology.
+        topology: weight of the second part.
+    """
+
+    name: ClassVar[str] = "gmi"
+    alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
+    space: ClassVar[Mapping[str, tuple]] = {"weights": WEIGHTS, "topology": (0.1, 0.5, 1.0)}
+
+    def __init__(self, weights: str = "mean", pairs: int = 4000, topology: float = 1.0) -> None:
+        check_choice(self.name, WEIGHTS, weights=weights)
+        check_positive(self.name, pairs=pairs, topology=topology)
+        self.weights, self.pairs, self.topology = weights, pairs, topology
+
+    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+        """The number of features."""
+        return {"features": np.array([graph.num_features])}
+
+    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
+        """The bilinear score of representations and features."""
+        return FeatureScore(width, int(targets["features"][0]), rng)
+
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+        """Pairs (i, j), the node whose features stand in for x_j, and node pairs that are not linked."""
+        draw, n = rng.numpy(), adjacency.num_nodes
+        degree = np.diff(adjacency.indptr)
+        if len(adjacency.indices) <= self.pairs:
+            node, other = adjacency.rows, adjacency.indices
+            share = 1 / (n * degree[node])
+        else:  # a node, then one of its neighbours, so that every node counts the same
+            node = draw.integers(n, size=self.pairs)
+            other = adjacency.indices[adjacency.indptr[node] + (draw.random(self.pairs) * degree[node]).astype(int)]
+            share = np.full(self.pairs, 1 / self.pairs)
+        false = draw.integers(n, size=len(node))
+        apart = non_edges(adjacency, len(node), draw)
+        nodes, at = np.unique(np.concatenate([node, other, false, *apart]), return_inverse=True)
+        node, other, false, *apart = np.split(at, np.cumsum([len(node)] * 3 + [apart.shape[1]]))
+        data = {"pairs": np.stack([node, other, false]), "apart": np.stack(apart), "share": share.astype(np.float32)}
+        return Batch(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
+
+    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+        """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * cross-entropy of sigmoid(h_i . h_j) and a_ij."""
+        assert isinstance(head, FeatureScore)
+        hidden = views.hidden(batch.nodes)
+        hidden = hidden / mean_length(hidden)
+        (features,) = views.given.inputs.take(batch.nodes).times([head.weight])
+        node, other, false = batch.data["pairs"].to(hidden.device)
+        h = hidden.index_select(0, node)
+        right, wrong = ((h * features.index_select(0, at)).sum(1) for at in (other, false))
+        linked = (h * hidden.index_select(0, other)).sum(1)
+        first, second = batch.data["apart"].to(hidden.device)
+        apart = (hidden.index_select(0, first) * hidden.index_select(0, second)).sum(1)
+        share = batch.data["share"].to(hidden)
+        weight = share if self.weights == "mean" else share * torch.sigmoid(linked)
+        told = (weight * (F.softplus(-right) + F.softplus(wrong))).sum()
+        edges = (share * F.softplus(-linked)).sum() + (F.softplus(apart).mean() if len(apart) else 0)
+        return told + self.topology * edges / 2
+
+
+TASKS.add("gmi", Gmi)
