@@ -15,7 +15,7 @@ from agssl.errors import SettingsError
 _HELP = {
     "method": f"{', '.join(config.METHODS)}",
     "tasks": "pretext tasks, with commas; settings of a task after colons, as in par:parts=100",
-    "integration": "whom each node trusts: lf, ts, random, average, weighted",
+    "integration": "whom each node trusts: lf, ts, random, average, weighted, was",
     "setting": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
     "hidden": "width of the hidden representation",
     "layers": "layers of the encoder",
