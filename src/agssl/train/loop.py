@@ -72,17 +72,18 @@ def train(
         losses = objective(epoch, rng.child(epoch))
         losses["loss"].backward()
         record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
-        _check_finite(record)
+        check_finite(record)
         optimizer.step()
         record |= evaluate(record)
-        _check_finite(record)
+        check_finite(record)
         best.offer(epoch, score(record), module, record)
         yield record
         if schedule.patience is not None and epoch - best.epoch >= schedule.patience:
             return
 
 
-def _check_finite(record: Record) -> None:
+def check_finite(record: Record) -> None:
+    """Refuse to go on where training has broken down."""
     broken = [name for name, value in record.items() if not math.isfinite(value)]
     if broken:
         raise TrainingError(
