@@ -107,7 +107,9 @@ def test_the_meta_gradient_is_that_of_finite_differences(joint: bool, outer: str
         logits = -(hidden[:, None] - torch.from_numpy(centres)).square().sum(-1) / spread
         return disagreement(torch.softmax(logits, dim=1), judge.source, judge.target).item()
 
-    reached = plain_training(problem, tasks, joint, head, [*before, last])(problem.inputs, problem.whole).hidden[0].detach()
+    reached = (
+        plain_training(problem, tasks, joint, head, [*before, last])(problem.inputs, problem.whole).hidden[0].detach()
+    )
     assert value == pytest.approx(outer_loss(last), rel=1e-9)
     step, noise = 1e-4, 1e-4 * meta.abs().max().item()  # one of the losses is rounded to float32
     for k in range(5):
