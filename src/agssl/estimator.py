@@ -42,8 +42,9 @@ class AGSSL(ClassifierMixin, BaseEstimator):
 
     Attributes:
         classes_: names of the classes, in the order of the columns of `predict_proba`.
-        task_weights_: lambda [N, K], whom each node trusted; None for methods without teachers.
-        task_names_: names of the K teachers.
+        task_weights_: lambda [N, K], whom each node trusted (with autossl, the same for all nodes); None for methods
+            that learn none.
+        task_names_: names of the K teachers, or of the K tasks that autossl weighed.
         teachers_: logits of each teacher by name, [N, C].
         history_: records of every epoch by stage.
         best_: the record of the chosen epoch.
@@ -85,6 +86,11 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         student_gradient: bool = Settings.student_gradient,
         student_dropout: float | None = Settings.student_dropout,
         generations: int = Settings.generations,
+        task_weights: Mapping[str, float] | None = None,
+        outer: str = Settings.outer,
+        search: str = Settings.search,
+        search_budget: int = Settings.search_budget,
+        lambda_lr: float = Settings.lambda_lr,
         split: str = "auto",
         cache: str | Path | None = None,
         device: str = "cpu",
@@ -115,6 +121,11 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.student_gradient = student_gradient
         self.student_dropout = student_dropout
         self.generations = generations
+        self.task_weights = task_weights
+        self.outer = outer
+        self.search = search
+        self.search_budget = search_budget
+        self.lambda_lr = lambda_lr
         self.split = split
         self.cache = cache
         self.device = device
@@ -155,7 +166,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.classes_ = _natural(bundle.classes)
         self.task_names_ = bundle.task_names
         self.task_weights_ = bundle.weights
-        self.teachers_ = dict(zip(bundle.task_names, bundle.teacher_logits, strict=True))
+        self.teachers_ = dict(zip(bundle.task_names, bundle.teacher_logits, strict=bool(len(bundle.teacher_logits))))
         self.best_: Record = bundle.best
         self.n_features_in_ = bundle.shape.features
 

@@ -31,6 +31,7 @@ from agssl.rng import Rng
 from agssl.store.model import Bundle
 from agssl.store.run_writer import write_seed
 from agssl.store.stages import Stages
+from agssl.train.evolution import check_evolution
 from agssl.train.fit import Fit, fit
 from agssl.train.network import Watch, ignore
 
@@ -68,6 +69,8 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
         make_task(text)
     if settings.method == "agssl":
         _ = INTEGRATORS[settings.integration]
+    if settings.method == "autossl" and settings.search == "es":
+        check_evolution(len(settings.tasks))
 
 
 def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
@@ -99,13 +102,16 @@ def measure(bundle: Bundle, graph: Graph) -> Metrics:
     metrics: Metrics = {"seed": bundle.seed, "split": {"origin": split.origin} | split.sizes()}
     for part, nodes in (("val", split.val), ("test", split.test)):
         metrics[part] = evaluate(graph.y[nodes], probabilities[nodes]) if len(nodes) else None
+    means = None if bundle.weights is None else bundle.weights.mean(0, dtype="float64").tolist()
+    metrics["task_weights"] = None if means is None else dict(zip(bundle.task_names, means, strict=True))
+    metrics["alphas"] = dict(zip(bundle.task_names, bundle.alphas, strict=True))
     metrics["teachers"] = []
-    for k, task in enumerate(bundle.task_names):
+    for k, task in enumerate(bundle.task_names[: len(bundle.teacher_logits)]):
         teacher: Metrics = {"task": task, "alpha": bundle.alphas[k]}
         for part, nodes in (("val", split.val), ("test", split.test)):
             logits = bundle.teacher_logits[k, nodes]
             teacher[f"{part}_accuracy"] = accuracy(graph.y[nodes], logits) if len(nodes) else None
-        teacher["weight"] = None if bundle.weights is None else float(bundle.weights[:, k].mean())
+        teacher["weight"] = None if means is None else means[k]
         metrics["teachers"].append(teacher)
     return metrics
 
@@ -230,6 +236,10 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
     }
     for measure_ in MEASURES[1:]:
         summary[measure_] = _mean([test[measure_] for test in tested])
+    weights = [metrics["task_weights"] for metrics in results]
+    summary["task_weights"] = (
+        None if None in weights else {task: statistics.fmean(w[task] for w in weights) for task in weights[0]}
+    )
     summary["teachers"] = [
         {
             "task": group[0]["task"],

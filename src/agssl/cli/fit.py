@@ -139,6 +139,9 @@ def show(summary: dict[str, Any]) -> None:
     accuracies = (_percent(summary[f"{part}_accuracy"]) for part in ("test", "val"))
     rows.add_row(method, *accuracies, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
     out.print(rows)
+    if summary["task_weights"] and not summary["teachers"]:
+        weights = ", ".join(f"{task} {_number(weight)}" for task, weight in summary["task_weights"].items())
+        out.print(f"task weights: {weights}", soft_wrap=True)
     out.print(f"the run is in {summary['run']}", soft_wrap=True)
 
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from agssl import config
-from agssl.config import RUN_KEYS, Settings, parse_alpha, read_toml
+from agssl.config import RUN_KEYS, Settings, parse_alpha, parse_task_weights, read_toml
 from agssl.errors import SettingsError
 
 _HELP = {
     "method": f"{', '.join(config.METHODS)}",
     "tasks": "pretext tasks, with commas; settings of a task after colons, as in par:parts=100",
-    "integration": "whom each node trusts: lf, ts, random, average, weighted",
+    "integration": "whom each node trusts: lf, ts, random, average, weighted, was",
     "setting": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
     "hidden": "width of the hidden representation",
     "layers": "layers of the encoder",
@@ -33,6 +33,11 @@ _HELP = {
     "class_weight": "none, or balanced: rare classes count more",
     "lambda_fit": f"by which predictions task weights are fitted: {', '.join(config.LAMBDA_FITS)}",
     "folds": "folds of crossfit",
+    "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",
+    "outer": "what autossl judges task weights by: labels (those of --lambda-fit) or homophily (no labels)",
+    "search": "how autossl searches task weights: gradient, or es (CMA-ES, one training a candidate; extra es)",
+    "search_budget": "trainings of --search es",
+    "lambda_lr": "learning rate of task weights in autossl",
 }
 
 
@@ -49,9 +54,10 @@ _TYPES: Mapping[str, Callable[[str], Any]] = {
     "str | None": str,
     "tuple[str, ...]": _tasks,
     "Alpha": parse_alpha,
+    "Mapping[str, float] | None": parse_task_weights,
 }
 
-_METAVARS = {"int": "N", "float": "X", "tuple[str,": "NAMES", "Alpha": "X"}
+_METAVARS = {"int": "N", "float": "X", "tuple[str,": "NAMES", "Alpha": "X", "Mapping[str,": "NAME=X"}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

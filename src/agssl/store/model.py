@@ -37,7 +37,7 @@ class Bundle:
     classes: tuple[str, ...]
     logits: np.ndarray  # [N, C]
     best: Record
-    task_names: tuple[str, ...] = ()
+    task_names: tuple[str, ...] = ()  # of the teachers, or, where there are none, of the columns of `weights`
     alphas: tuple[float, ...] = ()
     teacher_logits: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # [K, N, C]
     weights: np.ndarray | None = None  # [N, K]
@@ -45,6 +45,7 @@ class Bundle:
     @classmethod
     def of(cls, result: Fit, graph: Graph, settings: Settings, seed: int) -> Bundle:
         """The bundle of a fit."""
+        alphas = {teacher.name: teacher.alpha for teacher in result.teachers} or result.tasks
         teachers = [teacher.network.logits.cpu().numpy() for teacher in result.teachers]
         return cls(
             result.model.cpu(),
@@ -54,8 +55,8 @@ class Bundle:
             graph.classes,
             result.logits.cpu().numpy(),
             result.best,
-            tuple(teacher.name for teacher in result.teachers),
-            tuple(teacher.alpha for teacher in result.teachers),
+            tuple(alphas),
+            tuple(alphas.values()),
             np.stack(teachers) if teachers else np.zeros((0, 0, 0), np.float32),
             None if result.weights is None else result.weights.cpu().numpy(),
         )

@@ -83,10 +83,10 @@ def train(
         losses = objective(epoch, rng.child(epoch))
         losses["loss"].backward()
         record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
-        _check_finite(record, stage, schedule)
+        check_finite(record, stage, schedule)
         optimizer.step()
         record |= evaluate(record)
-        _check_finite(record, stage, schedule)
+        check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)
         if checkpoint is not None:
             checkpoint.add(record, optimizer, best)
@@ -98,7 +98,8 @@ def train(
         checkpoint.finish(best)
 
 
-def _check_finite(record: Record, stage: str, schedule: Schedule) -> None:
+def check_finite(record: Record, stage: str, schedule: Schedule) -> None:
+    """Refuse to go on where training has broken down."""
     broken = [name for name, value in record.items() if not math.isfinite(value)]
     if broken:
         raise _not_finite(broken, int(record["epoch"]), stage, schedule)
