@@ -93,7 +93,8 @@ class Bgrl(Task):
     @torch.no_grad()
     def after_step(self, head: nn.Module, model: Gcn) -> None:
         """xi <- m xi + (1 - m) theta."""
-        assert isinstance(head, Bootstrap) and head.target is not None
+        assert isinstance(head, Bootstrap)
+        assert head.target is not None
         for slow, fast in zip(head.target.parameters(), model.parameters(), strict=True):
             slow.lerp_(fast, 1 - self.momentum)
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 import torch.nn.functional as F
+from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
 from agssl.data.graph import Graph
@@ -50,8 +51,9 @@ class Gmi(Task):
         self.weights, self.pairs, self.topology = weights, pairs, topology
 
     def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
-        """The number of features."""
-        return {"features": np.array([graph.num_features])}
+        """The number of features, and what to multiply them by so that their rows have the mean length one."""
+        length = float(np.mean(row_norms(graph.x)))
+        return {"features": np.array([graph.num_features]), "scale": np.array([1 / length if length else 1.0])}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
         """The bilinear score of representations and features."""
@@ -76,11 +78,11 @@ class Gmi(Task):
         return Batch(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
 
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
-        """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * cross-entropy of sigmoid(h_i . h_j) and a_ij."""
+        """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * CE(sigmoid(h_i . h_j), a_ij)."""
         assert isinstance(head, FeatureScore)
         hidden = views.hidden(batch.nodes)
         hidden = hidden / mean_length(hidden)
-        (features,) = views.given.inputs.take(batch.nodes).times([head.weight])
+        (features,) = views.given.inputs.take(batch.nodes).times([head.weight * float(targets["scale"][0])])
         node, other, false = batch.data["pairs"].to(hidden.device)
         h = hidden.index_select(0, node)
         right, wrong = ((h * features.index_select(0, at)).sum(1) for at in (other, false))

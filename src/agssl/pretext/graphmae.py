@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import torch
+from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
 from agssl.data.graph import Graph
@@ -62,9 +63,7 @@ class GraphMae(Task):
 
     def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
         """|x_i| of every node, and the number of features."""
-        squares = np.asarray(abs(graph.x).power(2).sum(1) if hasattr(graph.x, "power") else (graph.x**2).sum(1))
-        lengths = np.sqrt(squares.ravel()).astype(np.float32)
-        return {"lengths": lengths, "features": np.array([graph.num_features])}
+        return {"lengths": row_norms(graph.x).astype(np.float32), "features": np.array([graph.num_features])}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
         """Token and decoder."""

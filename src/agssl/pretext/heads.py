@@ -33,7 +33,7 @@ def check_share(task: str, **settings: float) -> None:
 def check_positive(task: str, **settings: float) -> None:
     """Each is a number above zero."""
     for name, value in settings.items():
-        if isinstance(value, str) or not 0 < value < float("inf"):
+        if isinstance(value, str) or not 0 < value < float("inf"):  # a text is what did not parse as a number
             raise SettingsError(f"{task}: {name} = {value}, but it must be a number above 0")
 
 

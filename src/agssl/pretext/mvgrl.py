@@ -55,9 +55,7 @@ class Mvgrl(Task):
     alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
     space: ClassVar[Mapping[str, tuple]] = {"teleport": (0.1, 0.2, 0.4), "kept": (16, 32, 64), "encoder": ENCODERS}
 
-    def __init__(
-        self, teleport: float = 0.2, kept: int = 32, tolerance: float = 0.01, encoder: str = "own"
-    ) -> None:
+    def __init__(self, teleport: float = 0.2, kept: int = 32, tolerance: float = 0.01, encoder: str = "own") -> None:
         check_share(self.name, teleport=teleport)
         check_positive(self.name, teleport=teleport, kept=kept, tolerance=tolerance)
         check_choice(self.name, ENCODERS, encoder=encoder)
