@@ -16,7 +16,7 @@ from agssl.models.gcn import Gcn
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.augment import augmented, sampled
 from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
-from agssl.pretext.heads import check_positive, check_share, perceptron
+from agssl.pretext.heads import check_count, check_share, perceptron
 from agssl.rng import Rng
 
 
@@ -73,7 +73,7 @@ class Bgrl(Task):
     ) -> None:
         check_share(self.name, momentum=momentum, edges1=edges1, edges2=edges2)
         check_share(self.name, features1=features1, features2=features2)
-        check_positive(self.name, nodes=nodes)
+        check_count(self.name, nodes=nodes)
         self.momentum, self.nodes = momentum, nodes
         self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2
 

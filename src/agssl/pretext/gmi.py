@@ -16,7 +16,7 @@ from agssl.models.gcn import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.sampling import non_edges
 from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
-from agssl.pretext.heads import check_choice, check_positive, mean_length
+from agssl.pretext.heads import check_choice, check_count, check_positive, mean_length
 from agssl.rng import Rng
 
 WEIGHTS = ("mean", "adaptive")
@@ -47,7 +47,8 @@ class Gmi(Task):
 
     def __init__(self, weights: str = "mean", pairs: int = 4000, topology: float = 1.0) -> None:
         check_choice(self.name, WEIGHTS, weights=weights)
-        check_positive(self.name, pairs=pairs, topology=topology)
+        check_count(self.name, pairs=pairs)
+        check_positive(self.name, topology=topology)
         self.weights, self.pairs, self.topology = weights, pairs, topology
 
     def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
@@ -73,8 +74,12 @@ class Gmi(Task):
         false = draw.integers(n, size=len(node))
         apart = non_edges(adjacency, len(node), draw)
         nodes, at = np.unique(np.concatenate([node, other, false, *apart]), return_inverse=True)
-        node, other, false, *apart = np.split(at, np.cumsum([len(node)] * 3 + [apart.shape[1]]))
-        data = {"pairs": np.stack([node, other, false]), "apart": np.stack(apart), "share": share.astype(np.float32)}
+        pairs, unlinked = np.split(at, [3 * len(node)])
+        data = {
+            "pairs": pairs.reshape(3, -1),  # positions among the nodes, as the next
+            "apart": unlinked.reshape(2, -1),
+            "share": share.astype(np.float32),
+        }
         return Batch(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
 
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:

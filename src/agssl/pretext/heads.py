@@ -37,6 +37,13 @@ def check_positive(task: str, **settings: float) -> None:
             raise SettingsError(f"{task}: {name} = {value}, but it must be a number above 0")
 
 
+def check_count(task: str, **settings: int) -> None:
+    """Each is a whole number of at least one."""
+    for name, value in settings.items():
+        if not isinstance(value, int) or value < 1:
+            raise SettingsError(f"{task}: {name} = {value}, but it must be a whole number of at least 1")
+
+
 def check_choice(task: str, known: tuple[str, ...], **settings: str) -> None:
     """Each is one of the known names."""
     for name, value in settings.items():
