@@ -69,7 +69,7 @@ class Bgrl(Task):
         edges2: float = 0.4,
         features1: float = 0.3,
         features2: float = 0.4,
-        nodes: int = 2000,
+        nodes: int = 1000,
     ) -> None:
         check_share(self.name, momentum=momentum, edges1=edges1, edges2=edges2)
         check_share(self.name, features1=features1, features2=features2)

@@ -45,7 +45,7 @@ class Gmi(Task):
     alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
     space: ClassVar[Mapping[str, tuple]] = {"weights": WEIGHTS, "topology": (0.1, 0.5, 1.0)}
 
-    def __init__(self, weights: str = "mean", pairs: int = 4000, topology: float = 1.0) -> None:
+    def __init__(self, weights: str = "mean", pairs: int = 2000, topology: float = 1.0) -> None:
         check_choice(self.name, WEIGHTS, weights=weights)
         check_count(self.name, pairs=pairs)
         check_positive(self.name, topology=topology)
@@ -85,9 +85,10 @@ class Gmi(Task):
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
         """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * CE(sigmoid(h_i . h_j), a_ij)."""
         assert isinstance(head, FeatureScore)
+        assert batch.nodes is not None
         hidden = views.hidden(batch.nodes)
         hidden = hidden / mean_length(hidden)
-        (features,) = views.given.inputs.take(batch.nodes).times([head.weight * float(targets["scale"][0])])
+        features = views.features(head.weight * float(targets["scale"][0]), batch.nodes)
         node, other, false = batch.data["pairs"].to(hidden.device)
         h = hidden.index_select(0, node)
         right, wrong = ((h * features.index_select(0, at)).sum(1) for at in (other, false))

@@ -15,6 +15,7 @@ from agssl.ops.features import Inputs
 from agssl.ops.field import Field, receptive_field, whole_field
 from agssl.ops.tiles import permute_rows
 
+FEW = 0.3  # up to this share of the rows, cutting them out of sparse features costs less than multiplying them all
 Tiles = tuple[Tensor, ...]  # column tiles of one matrix
 
 
@@ -86,6 +87,13 @@ class Views:
             order = torch.from_numpy(view.order).to(projected[0].device)
             projected = tuple(permute_rows(part, order, torch.argsort(order)) for part in projected)
         return _rows(model.encode(projected, plan), plan, view.nodes)
+
+    def features(self, weight: Tensor, nodes: np.ndarray) -> Tensor:
+        """X W of these nodes, [n, F], for a matrix W [d, F] of the task's own."""
+        inputs = self.given.inputs
+        if len(nodes) <= FEW * inputs.rows:
+            return inputs.take(nodes).times([weight])[0]
+        return inputs.times([weight])[0].index_select(0, torch.from_numpy(nodes).to(weight.device))
 
     def _product(self, model: Gcn, columns: np.ndarray | None, plan: Field) -> Tiles:
         """X W1; views of a step that differ only in what comes after share it."""
