@@ -84,7 +84,7 @@ class Adjacency:
         indptr, indices = before[self.indptr], self.indices[stays]
         scale = (np.diff(indptr).astype(np.float64) ** -0.5).astype(np.float32)
         values = scale[self.rows[stays]] * scale[indices]
-        return Csr(*map(torch.from_numpy, (indptr, indices, values)), self.num_nodes, symmetric=True)
+        return Adjacency(indptr, indices)._csr(values)
 
     @cached_property
     def _keys(self) -> np.ndarray:

@@ -39,7 +39,7 @@ def diffusion(adjacency: Adjacency, alpha: float, kept: int, tolerance: float) -
 
 
 def _push(spread: sp.csr_matrix, rows: np.ndarray, limit: np.ndarray, alpha: float) -> sp.csr_matrix:
-    """PageRank of the walk from each of these rows, [n, N]: all residuals above the limit are pushed, round by round."""
+    """PageRank of the walk from each of these rows, [n, N]: round by round, residuals above the limit are pushed."""
     count, n = len(rows), spread.shape[1]
     residual = sp.csr_matrix((np.ones(count), rows, np.arange(count + 1)), (count, n))
     ranks = sp.csr_matrix((count, n))

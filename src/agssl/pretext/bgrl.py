@@ -16,7 +16,7 @@ from agssl.models.gcn import Gcn
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.augment import augmented, sampled
 from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
-from agssl.pretext.heads import check_positive, check_share, perceptron
+from agssl.pretext.heads import check_count, check_share, perceptron
 from agssl.rng import Rng
 
 
@@ -69,11 +69,11 @@ class Bgrl(Task):
         edges2: float = 0.4,
         features1: float = 0.3,
         features2: float = 0.4,
-        nodes: int = 2000,
+        nodes: int = 1000,
     ) -> None:
         check_share(self.name, momentum=momentum, edges1=edges1, edges2=edges2)
         check_share(self.name, features1=features1, features2=features2)
-        check_positive(self.name, nodes=nodes)
+        check_count(self.name, nodes=nodes)
         self.momentum, self.nodes = momentum, nodes
         self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2
 
@@ -93,7 +93,8 @@ class Bgrl(Task):
     @torch.no_grad()
     def after_step(self, head: nn.Module, model: Gcn) -> None:
         """xi <- m xi + (1 - m) theta."""
-        assert isinstance(head, Bootstrap) and head.target is not None
+        assert isinstance(head, Bootstrap)
+        assert head.target is not None
         for slow, fast in zip(head.target.parameters(), model.parameters(), strict=True):
             slow.lerp_(fast, 1 - self.momentum)
 

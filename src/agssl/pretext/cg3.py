@@ -20,7 +20,7 @@ from agssl.ops.linear_loss import info_nce
 from agssl.ops.sampling import non_edges
 from agssl.pretext.augment import sampled
 from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
-from agssl.pretext.heads import check_positive
+from agssl.pretext.heads import check_count, check_positive
 from agssl.pretext.views import View
 from agssl.rng import Rng
 
@@ -81,9 +81,8 @@ class Cg3(Task):
         pairs: int = 1000,
         generative: float = 0.3,
     ) -> None:
-        check_positive(
-            self.name, temperature=temperature, levels=levels, nodes=nodes, pairs=pairs, generative=generative
-        )
+        check_positive(self.name, temperature=temperature, generative=generative)
+        check_count(self.name, levels=levels, nodes=nodes, pairs=pairs)
         self.temperature, self.levels, self.nodes = temperature, levels, nodes
         self.pairs, self.generative = pairs, generative
 
@@ -136,11 +135,13 @@ class Cg3(Task):
     def _contrast(self, views: Views, coarse: Tensor, nodes: np.ndarray, labels: Tensor | None) -> Tensor:
         first = F.normalize(views.hidden(nodes), dim=1)
         second = F.normalize(coarse.index_select(0, torch.from_numpy(nodes).to(coarse.device)), dim=1)
-        ways = ((first, second), (second, first))
-        if labels is not None:
-            return sum(supervised_contrast(a, b, labels, self.temperature) for a, b in ways) / 2
-        own = torch.arange(len(first), device=first.device)
-        return sum(info_nce(a, b, own, self.temperature) for a, b in ways) / 2
+        if labels is None:
+            own = torch.arange(len(first), device=first.device)
+            there, back = (info_nce(a, b, own, self.temperature) for a, b in ((first, second), (second, first)))
+        else:
+            there = supervised_contrast(first, second, labels, self.temperature)
+            back = supervised_contrast(second, first, labels, self.temperature)
+        return (there + back) / 2
 
 
 TASKS.add("cg3", Cg3)

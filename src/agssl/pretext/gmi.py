@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 import torch.nn.functional as F
+from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
 from agssl.data.graph import Graph
@@ -15,7 +16,7 @@ from agssl.models.gcn import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.sampling import non_edges
 from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
-from agssl.pretext.heads import check_choice, check_positive, mean_length
+from agssl.pretext.heads import check_choice, check_count, check_positive, mean_length
 from agssl.rng import Rng
 
 WEIGHTS = ("mean", "adaptive")
@@ -44,14 +45,16 @@ class Gmi(Task):
     alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
     space: ClassVar[Mapping[str, tuple]] = {"weights": WEIGHTS, "topology": (0.1, 0.5, 1.0)}
 
-    def __init__(self, weights: str = "mean", pairs: int = 4000, topology: float = 1.0) -> None:
+    def __init__(self, weights: str = "mean", pairs: int = 2000, topology: float = 1.0) -> None:
         check_choice(self.name, WEIGHTS, weights=weights)
-        check_positive(self.name, pairs=pairs, topology=topology)
+        check_count(self.name, pairs=pairs)
+        check_positive(self.name, topology=topology)
         self.weights, self.pairs, self.topology = weights, pairs, topology
 
     def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
-        """The number of features."""
-        return {"features": np.array([graph.num_features])}
+        """The number of features, and what to multiply them by so that their rows have the mean length one."""
+        length = float(np.mean(row_norms(graph.x)))
+        return {"features": np.array([graph.num_features]), "scale": np.array([1 / length if length else 1.0])}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
         """The bilinear score of representations and features."""
@@ -71,16 +74,21 @@ class Gmi(Task):
         false = draw.integers(n, size=len(node))
         apart = non_edges(adjacency, len(node), draw)
         nodes, at = np.unique(np.concatenate([node, other, false, *apart]), return_inverse=True)
-        node, other, false, *apart = np.split(at, np.cumsum([len(node)] * 3 + [apart.shape[1]]))
-        data = {"pairs": np.stack([node, other, false]), "apart": np.stack(apart), "share": share.astype(np.float32)}
+        pairs, unlinked = np.split(at, [3 * len(node)])
+        data = {
+            "pairs": pairs.reshape(3, -1),  # positions among the nodes, as the next
+            "apart": unlinked.reshape(2, -1),
+            "share": share.astype(np.float32),
+        }
         return Batch(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
 
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
-        """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * cross-entropy of sigmoid(h_i . h_j) and a_ij."""
+        """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * CE(sigmoid(h_i . h_j), a_ij)."""
         assert isinstance(head, FeatureScore)
+        assert batch.nodes is not None
         hidden = views.hidden(batch.nodes)
         hidden = hidden / mean_length(hidden)
-        (features,) = views.given.inputs.take(batch.nodes).times([head.weight])
+        features = views.features(head.weight * float(targets["scale"][0]), batch.nodes)
         node, other, false = batch.data["pairs"].to(hidden.device)
         h = hidden.index_select(0, node)
         right, wrong = ((h * features.index_select(0, at)).sum(1) for at in (other, false))

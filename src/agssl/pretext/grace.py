@@ -13,7 +13,7 @@ from agssl.ops.adjacency import Adjacency
 from agssl.ops.linear_loss import two_view_loss
 from agssl.pretext.augment import augmented, sampled
 from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
-from agssl.pretext.heads import check_positive, check_share, perceptron
+from agssl.pretext.heads import check_count, check_positive, check_share, perceptron
 from agssl.rng import Rng
 
 
@@ -48,7 +48,8 @@ class Grace(Task):
         features2: float = 0.4,
         nodes: int = 500,
     ) -> None:
-        check_positive(self.name, temperature=temperature, nodes=nodes)
+        check_positive(self.name, temperature=temperature)
+        check_count(self.name, nodes=nodes)
         check_share(self.name, edges1=edges1, edges2=edges2, features1=features1, features2=features2)
         self.temperature, self.nodes = temperature, nodes
         self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import torch
+from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
 from agssl.data.graph import Graph
@@ -62,9 +63,7 @@ class GraphMae(Task):
 
     def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
         """|x_i| of every node, and the number of features."""
-        squares = np.asarray(abs(graph.x).power(2).sum(1) if hasattr(graph.x, "power") else (graph.x**2).sum(1))
-        lengths = np.sqrt(squares.ravel()).astype(np.float32)
-        return {"lengths": lengths, "features": np.array([graph.num_features])}
+        return {"lengths": row_norms(graph.x).astype(np.float32), "features": np.array([graph.num_features])}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
         """Token and decoder."""
@@ -89,8 +88,8 @@ class GraphMae(Task):
         masked = torch.from_numpy(view.masked).to(head.token.device)
         code = head(views.encode(view, token=head.token), masked, views.given.adjacency)
         at = masked.nonzero().squeeze(1)
-        code, (projected,) = code.index_select(0, at), views.given.inputs.times([head.features])
-        dots = (code * projected.index_select(0, at)).sum(1)
+        code = code.index_select(0, at)
+        dots = (code * views.features(head.features, np.flatnonzero(view.masked))).sum(1)
         squares = (code @ (head.features.t() @ head.features) * code).sum(1)
         lengths = torch.from_numpy(targets["lengths"]).to(code).index_select(0, at)
         return scaled_cosine_error(dots, squares, lengths, self.gamma)

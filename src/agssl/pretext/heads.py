@@ -33,8 +33,15 @@ def check_share(task: str, **settings: float) -> None:
 def check_positive(task: str, **settings: float) -> None:
     """Each is a number above zero."""
     for name, value in settings.items():
-        if isinstance(value, str) or not 0 < value < float("inf"):
+        if isinstance(value, str) or not 0 < value < float("inf"):  # a text is what did not parse as a number
             raise SettingsError(f"{task}: {name} = {value}, but it must be a number above 0")
+
+
+def check_count(task: str, **settings: int) -> None:
+    """Each is a whole number of at least one."""
+    for name, value in settings.items():
+        if not isinstance(value, int) or value < 1:
+            raise SettingsError(f"{task}: {name} = {value}, but it must be a whole number of at least 1")
 
 
 def check_choice(task: str, known: tuple[str, ...], **settings: str) -> None:

@@ -17,7 +17,7 @@ from agssl.ops.csr import Csr, from_scipy
 from agssl.ops.diffusion import diffusion
 from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
 from agssl.pretext.dgi import Bilinear, jsd_loss
-from agssl.pretext.heads import check_choice, check_positive, check_share, mean_length
+from agssl.pretext.heads import check_choice, check_count, check_positive, check_share, mean_length
 from agssl.pretext.views import View
 from agssl.rng import Rng
 
@@ -55,11 +55,10 @@ class Mvgrl(Task):
     alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
     space: ClassVar[Mapping[str, tuple]] = {"teleport": (0.1, 0.2, 0.4), "kept": (16, 32, 64), "encoder": ENCODERS}
 
-    def __init__(
-        self, teleport: float = 0.2, kept: int = 32, tolerance: float = 0.01, encoder: str = "own"
-    ) -> None:
+    def __init__(self, teleport: float = 0.2, kept: int = 32, tolerance: float = 0.01, encoder: str = "own") -> None:
         check_share(self.name, teleport=teleport)
-        check_positive(self.name, teleport=teleport, kept=kept, tolerance=tolerance)
+        check_positive(self.name, teleport=teleport, tolerance=tolerance)
+        check_count(self.name, kept=kept)
         check_choice(self.name, ENCODERS, encoder=encoder)
         self.teleport, self.kept, self.tolerance, self.encoder = teleport, kept, tolerance, encoder
 

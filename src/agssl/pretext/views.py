@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,6 +14,9 @@ from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
 from agssl.ops.field import Field, receptive_field, whole_field
 from agssl.ops.tiles import permute_rows
+
+FEW = 0.3  # up to this share of the rows, cutting them out of sparse features costs less than multiplying them all
+Tiles = tuple[Tensor, ...]  # column tiles of one matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,7 @@ class Views:
     output: Output
     field: Field
     source: Source | None = None
-    _shared: dict[tuple[int, int], tuple[object, tuple[Tensor, ...]]] = field(default_factory=dict, repr=False)
+    _shared: dict[tuple[int, int], tuple[object, Tiles]] = dataclasses.field(default_factory=dict, repr=False)
 
     def hidden(self, nodes: np.ndarray | None = None) -> Tensor:
         """H of these nodes, or of all, [n, F]; before dropout."""
@@ -84,7 +88,14 @@ class Views:
             projected = tuple(permute_rows(part, order, torch.argsort(order)) for part in projected)
         return _rows(model.encode(projected, plan), plan, view.nodes)
 
-    def _product(self, model: Gcn, columns: np.ndarray | None, plan: Field) -> tuple[Tensor, ...]:
+    def features(self, weight: Tensor, nodes: np.ndarray) -> Tensor:
+        """X W of these nodes, [n, F], for a matrix W [d, F] of the task's own."""
+        inputs = self.given.inputs
+        if len(nodes) <= FEW * inputs.rows:
+            return inputs.take(nodes).times([weight])[0]
+        return inputs.times([weight])[0].index_select(0, torch.from_numpy(nodes).to(weight.device))
+
+    def _product(self, model: Gcn, columns: np.ndarray | None, plan: Field) -> Tiles:
         """X W1; views of a step that differ only in what comes after share it."""
         key = (id(model), id(columns))
         if plan.inputs is None and key in self._shared:
@@ -96,7 +107,7 @@ class Views:
         return projected
 
 
-def _rows(tiles: tuple[Tensor, ...], plan: Field, nodes: np.ndarray | None) -> Tensor:
+def _rows(tiles: Tiles, plan: Field, nodes: np.ndarray | None) -> Tensor:
     if nodes is None:
         return joined(tiles)
     at = torch.from_numpy(plan.positions(nodes)).to(tiles[0].device)
@@ -108,7 +119,7 @@ def _moved(adjacency: Csr, beside: Csr) -> Csr:
     return adjacency if adjacency.values.device == beside.values.device else adjacency.to(beside.values.device)
 
 
-def _substituted(projected: tuple[Tensor, ...], masked: np.ndarray, token: Tensor | None) -> tuple[Tensor, ...]:
+def _substituted(projected: Tiles, masked: np.ndarray, token: Tensor | None) -> Tiles:
     """X W with the rows of masked nodes replaced by t W (or zero), where t [d] stands for their features."""
     at = torch.from_numpy(masked).to(projected[0].device)[:, None]
     if token is None:
