@@ -179,7 +179,7 @@ def test_the_history_shows_lambda_and_the_final_training_uses_it(how: dict[str, 
         for record in records:
             assert all(0 <= record[f"lambda{k}"] <= 1 for k in range(5))
         assert any(records[-1][f"lambda{k}"] != pytest.approx(0.2) for k in range(5))
-        top = min(records, key=lambda record: record["outer"])
+        top = min(records, key=lambda record: record["outer_loss"])
         best.append([top[f"lambda{k}"] for k in range(5)])
     found = np.mean(best, axis=0)
     assert result.weights.shape == (60, 5)
@@ -217,7 +217,7 @@ def test_the_outer_loss_reads_the_labels_that_it_is_told_to() -> None:
 
 def test_patience_ends_a_search() -> None:
     result = fit(blocks_graph(), settings(method="autossl", epochs=400, patience=3, lr=0.3))
-    outer = [record["outer"] for record in result.history["search"]]
+    outer = [record["outer_loss"] for record in result.history["search"]]
     assert len(outer) < 400 and len(outer) - 1 - int(np.argmin(outer)) == 3
 
 
@@ -227,7 +227,7 @@ def test_evolution_takes_the_best_of_its_candidates(outer: str) -> None:
     result = fit(blocks_graph(), how)
     search = result.history["search"]
     assert len(search) == 10
-    top = min(search, key=lambda record: record["outer"])
+    top = min(search, key=lambda record: record["outer_loss"])
     np.testing.assert_allclose(result.weights[0], [top["lambda0"], top["lambda1"]], rtol=1e-6)
     assert all(0 <= record[f"lambda{k}"] <= 1 for record in search for k in range(2))
     assert len({record["lambda0"] for record in search}) == 10
@@ -241,7 +241,7 @@ def test_evolution_judges_by_the_outer_loss_of_a_whole_training() -> None:
     (record,) = result.history["search"]
     chosen = {"clu": record["lambda0"], "pairdis": record["lambda1"]}
     assert dict(zip(chosen, result.weights[0].tolist(), strict=True)) == pytest.approx(chosen)
-    assert record["outer"] > 0 and "loss" in record
+    assert record["outer_loss"] > 0 and "loss" in record
 
 
 def test_evolution_of_one_task_is_refused() -> None:

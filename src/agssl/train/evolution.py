@@ -70,12 +70,12 @@ def search_by_evolution(
             )
             with torch.no_grad():
                 value = outer()(network.model).item()
-            record = {"epoch": number, "loss": value, "outer": value} | weights_record(torch.from_numpy(candidate))
+            record = {"epoch": number, "loss": value, "outer_loss": value} | weights_record(torch.from_numpy(candidate))
             check_finite(record, stage, schedule)
             history.append(record)
             tried.append(candidate)
             generation.append((candidate, value))
         if len(generation) == POPULATION:
             strategy.tell(generation)
-    best = min(range(budget), key=lambda number: history[number]["outer"])
+    best = min(range(budget), key=lambda number: history[number]["outer_loss"])
     return Found(torch.from_numpy(tried[best]).float(), history)

@@ -111,7 +111,7 @@ def _not_finite(broken: Sequence[str], epoch: int, stage: str, schedule: Schedul
         cause = "the weights have not moved yet, so look for extreme features and scale them, e.g. to a few units"
     else:
         cause = f"the steps are too large: lower the learning rate (--lr, now {schedule.lr:g})"
-    own = [name for name in broken if name not in ("loss", "task", "val_loss", "outer", "the weights")]
+    own = [name for name in broken if name not in ("loss", "task", "val_loss", "outer_loss", "the weights")]
     if "distill" in own or "weights" in own:
         cause += " or the weight of the teachers (--beta), or raise --tau"
     elif own:

@@ -74,6 +74,7 @@ class Inner:
         """One step of Adam with these weights [K]; gives back the losses."""
         losses = step_losses(self.problem, self.model, self.heads, self.tasks, self.labels, rng)
         task, by_task = self._gradients(losses)
+        losses = {name: loss.detach() for name, loss in losses.items()}  # lets go of the forward pass
         shares = [w.weight * weight for w, weight in zip(self.tasks, weights.tolist(), strict=True)]
         with torch.no_grad():
             for at, parameter in enumerate(self.parameters):
@@ -156,7 +157,7 @@ def search_by_gradient(
         losses = inner.step(used, rng.child(epoch))
         value, meta = inner.meta_gradient(outer)
         record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
-        record |= {"outer": value} | weights_record(used)
+        record |= {"outer_loss": value} | weights_record(used)
         check_finite(record, stage, schedule)
         best.offer(epoch, (-value, 0.0), weights, record)
         history.append(record)

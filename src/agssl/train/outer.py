@@ -69,6 +69,9 @@ class Homophily:
     def __call__(self, model: Gcn) -> Tensor:
         """Differentiable in the encoder; the centres are constants."""
         hidden = joined(model(self.inputs, self.plan).hidden)
+        size = hidden.square().sum()
+        if not torch.isfinite(size):  # the caller says so; k-means would raise an error of its own
+            return size
         centres = torch.from_numpy(self._cluster(hidden.detach().cpu().numpy())).to(hidden)
         return disagreement(soft_assignments(hidden, centres), self.source, self.target)
 
