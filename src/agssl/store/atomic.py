@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,38 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise _unwritable(path, error) from error
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new folder that appears under `path` with all its files, on disk, only when the block ends well.
+
+    The block gets a hidden folder beside `path` to write into; if it raises, that folder goes.
+
+    Raises:
+        DataError: something is at `path` already (an empty folder may be), or the place can't be written to.
+    """
+    path = Path(os.path.abspath(path))
+    staging = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise DataError(f"{path} exists already and is left alone; remove it, or name another folder")
+        staging.mkdir(parents=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        yield staging
+        try:
+            for file in staging.iterdir():
+                with open(file, "rb+") as handle:
+                    os.fsync(handle.fileno())
+            os.replace(staging, path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
         raise
     _sync_folder(path.parent)
 
