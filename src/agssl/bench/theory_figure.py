@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _FAMILIES = {
     "teacher": ("one network", COLOURS[0], "o"),
-    "paper": ("teachers as they are", COLOURS[1], "s"),
+    "paper": ("teachers as they are", "#B26B00", "s"),  # a darker orange: it colours text too
     "ours": ("teachers calibrated", COLOURS[2], "D"),
     "oracle": ("optimum, needs p*", COLOURS[6], "^"),
 }
@@ -40,31 +40,35 @@ def figure(records: Sequence[Record]) -> Figure:
 
 
 def _draw_bound(axes: Axes, records: Sequence[Record]) -> None:
-    marks = (
-        ("left", "left side", COLOURS[5], "o"),
-        ("variance_if_independent", "right side, V / N", COLOURS[4], "|"),
-        ("bound", "right side, whole", COLOURS[0], ">"),
-    )
-    for place, teacher in enumerate(reversed(TEACHERS)):
+    names = list(reversed(TEACHERS))
+    for place, teacher in enumerate(names):
         rows = [one(record, teacher, "trained") for record in records]
-        found = {"bound": np.mean([right_side(row) for row in rows])}
-        for key, label, colour, marker in marks:
-            value = found[key] if key in found else np.mean([row[key] for row in rows])
-            lift = 0.0 if key == "left" else -0.14
-            size = 13 if marker == "|" else 8
-            edge = 2.5 if marker == "|" else 0
-            axes.plot(value, place + lift, marker, color=colour, markersize=size, markeredgewidth=edge)
-            if teacher == TEACHERS[0]:
-                above = {"left": 0.14, "variance_if_independent": 0.05, "bound": 0.0}[key]
-                axes.annotate(label, (value, place + above), color=colour, ha="center", va="bottom", fontsize=9)
+        first, whole = (float(np.mean([pick(row) for row in rows])) for pick in (_first_term, right_side))
+        error = float(np.mean([row["left"] for row in rows]))
+        axes.plot([first, whole], [place - 0.15] * 2, color=COLOURS[0], linewidth=1, alpha=0.5)
+        axes.plot(first, place - 0.15, "|", color=COLOURS[0], markersize=13, markeredgewidth=2.5)
+        axes.plot(whole, place - 0.15, ">", color=COLOURS[0], markersize=8)
+        axes.plot(error, place + 0.1, "o", color=COLOURS[5], markersize=8)
+        if place == len(names) - 1:
+            for value, words, colour, lift in (
+                (first, "V / N alone", COLOURS[0], 0.0),
+                (whole, "right side", COLOURS[0], 0.0),
+                (error, "left side", COLOURS[5], 0.22),
+            ):
+                axes.annotate(words, (value, place + lift), color=colour, ha="center", va="bottom", fontsize=9.5)
+        if error > whole:
+            axes.annotate("  fails", (error, place + 0.1), color=COLOURS[5], va="center", fontsize=9.5, weight="bold")
     axes.set_xscale("log")
-    axes.set_ylim(-0.6, len(TEACHERS) - 0.3)
-    names = ["p* itself" if name == "Bayes" else name for name in reversed(TEACHERS)]
-    axes.set_yticks(range(len(names)), names)
-    axes.set_xlabel("squared error of the objective")
-    axes.set_title(
-        "(a) Proposition 1: loose for real teachers,\nbroken at p* (left side beyond the right)", fontsize=11
-    )
+    axes.margins(x=0.18)
+    axes.set_ylim(-0.6, len(names) - 0.3)
+    axes.set_yticks(range(len(names)), ["p* itself" if name == "Bayes" else name for name in names])
+    axes.set_ylabel("integrated teacher")
+    axes.set_xlabel("squared error of the objective, trained network")
+    axes.set_title("(a) Proposition 1: both sides of the bound", fontsize=11)
+
+
+def _first_term(row: Record) -> float:
+    return float(row["variance_if_independent"])
 
 
 def _draw_teachers(axes: Axes, records: Sequence[Record]) -> None:
@@ -77,8 +81,9 @@ def _draw_teachers(axes: Axes, records: Sequence[Record]) -> None:
             axes.fill_between(counts, curves.min(0), curves.max(0), color=colour, alpha=0.15, linewidth=0)
             if kind == "simplex":
                 words = "trained teachers" if name == "trained" else "teachers that know nothing"
-                at = (0.7 * len(mean), mean[int(0.7 * len(mean)) - 1] + 0.03)
-                axes.annotate(f"{words}\non the simplex", at, color=colour, ha="center", fontsize=9.5)
+                place = int(0.5 * len(mean))
+                at = (place, mean[place - 1] + 0.03)
+                axes.annotate(f"{words},\non the simplex", at, color=colour, ha="left", va="bottom", fontsize=9.5)
     classes = records[0]["model"]["classes"]
     axes.annotate(
         f"any weights: 0 from K = C = {classes} on,\nwhatever the teachers know",
@@ -92,7 +97,7 @@ def _draw_teachers(axes: Axes, records: Sequence[Record]) -> None:
     axes.set_xticks(counts)
     axes.set_xlabel("teachers K")
     axes.set_ylabel("distance of the optimum to p*")
-    axes.set_title("(b) Theorem 1: on the simplex\nthe distance does not go to 0", fontsize=11)
+    axes.set_title("(b) Theorem 1: the optimum as teachers are added", fontsize=11)
 
 
 def _draw_schemes(axes: Axes, records: Sequence[Record]) -> None:
@@ -103,10 +108,11 @@ def _draw_schemes(axes: Axes, records: Sequence[Record]) -> None:
         axes.plot(found.mean(), place, marker, color=colour, markersize=8)
     axes.set_yticks(range(len(SCHEMES)), [words for _, words, _ in reversed(SCHEMES)])
     for tick, (_, _, family) in zip(axes.get_yticklabels(), reversed(SCHEMES), strict=True):
-        tick.set_color(_FAMILIES[family][1] if family != "oracle" else "#000000")
+        tick.set_color(_FAMILIES[family][1])
     for label, colour, marker in _FAMILIES.values():
         axes.plot([], [], marker, color=colour, linestyle="", label=label)
-    axes.legend(fontsize=8.5, frameon=False, loc="lower right")
+    axes.legend(fontsize=8.5, frameon=False, loc="upper left")
     axes.grid(axis="x", alpha=0.3)
-    axes.set_xlabel("mean distance to p* on test nodes (small: single seeds)")
+    axes.set_xlim(left=0)
+    axes.set_xlabel("distance to p* on test nodes (small: each seed)")
     axes.set_title("(c) How near p* the schemes come", fontsize=11)
