@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import signal
+import functools
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from agssl.explain.node import softmax
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate
 from agssl.ops.adjacency import Adjacency
+from agssl.pool import work
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
 from agssl.store.model import Bundle
@@ -120,66 +118,28 @@ def fit_seeds(
     """
     if jobs < 1:
         raise SettingsError(f"jobs = {jobs}, but at least one is needed")
-    if min(jobs, len(seeds)) == 1:
-        results = []
-        for seed in seeds:
-            results.append(fit_seed(job, seed, watch(seed)))
-            done(results[-1])
-        return results
-    _prepare(job)
+    jobs = min(jobs, len(seeds))
+    if jobs > 1:
+        prepare(job)
     found: dict[int, Metrics] = {}
-    with _pool(min(jobs, len(seeds))) as pool:
-        with _interrupts_later():  # workers inherit this: Ctrl-C reaches the whole terminal, but is ours to deal with
-            futures = {pool.submit(fit_seed, job, seed): seed for seed in seeds}
-        waiting: set[Future[Metrics]] = set(futures)
-        while waiting:
-            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in ready:
-                found[futures[future]] = future.result()
-                done(found[futures[future]])
+
+    def finish(seed: int, metrics: Metrics) -> None:
+        found[seed] = metrics
+        done(metrics)
+
+    waiting = iter(seeds)
+    call = functools.partial(fit_seed, job) if jobs > 1 else lambda seed: fit_seed(job, seed, watch(seed))
+    work(call, lambda: next(waiting, None), finish, jobs)
     return [found[seed] for seed in seeds]
 
 
-def _prepare(job: Job) -> None:
+def prepare(job: Job) -> None:
     """Compute the targets once, into the cache, before several processes would each do it."""
     if job.settings.method != "gcn" and job.cache is not None:
         torch.set_num_threads(job.threads)
         adjacency = Adjacency.of(job.graph)
         for text in job.settings.tasks:
             prepared(make_task(text), job.graph, adjacency, job.cache)
-
-
-@contextlib.contextmanager
-def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Worker processes that are gone when the block ends, however it ends."""
-    # spawn, because forking a process that has run torch threads can hang
-    context = multiprocessing.get_context("spawn")
-    before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, context)
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException:
-        workers = set(multiprocessing.active_children()) - before
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.terminate()
-        for worker in workers:
-            worker.join(10)
-        raise
-
-
-@contextlib.contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Hold SIGINT back until the block ends; processes started in it never get one."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metrics:
