@@ -28,6 +28,8 @@ def find_config(dataset: str, settings: Settings, folder: Path = FOLDER) -> Path
     One for exactly this method comes first, then one for all its integrations (or tasks); and where pre-training has
     none of its own, that of joint training.
     """
+    if "/" in dataset or "\\" in dataset:  # a graph of the user's own
+        return None
     for name in _names(settings):
         path = folder / f"{dataset}-{name}.toml"
         if path.is_file():

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agssl.config import Settings
+from agssl.config import Settings, effective
 from agssl.store.atomic import write_text
 
 log = logging.getLogger("agssl")
@@ -21,23 +21,6 @@ FORMAT = "agssl-bench"
 SCHEMA = 1  # raise it when records change their meaning: older ones are then run again
 
 Record = dict[str, Any]
-
-# What a method does not read. Anything else counts, so that a new setting makes new cells rather than stale ones.
-_DISTILLATION = (
-    *("integration", "beta", "tau", "lambda_fit", "folds", "calibrate", "shrinkage"),
-    *("student_gradient", "student_dropout", "generations"),
-)
-_UNREAD = {
-    "gcn": ("tasks", "setting", "alpha", *_DISTILLATION),
-    "single": _DISTILLATION,
-    "joint": _DISTILLATION,
-}
-
-
-def effective(settings: Settings) -> dict[str, Any]:
-    """The settings that decide the result, as plain values."""
-    unread = _UNREAD.get(settings.method, ())
-    return {name: value for name, value in settings.to_dict().items() if name not in unread}
 
 
 @dataclass(frozen=True, eq=False)

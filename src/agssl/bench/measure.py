@@ -17,7 +17,8 @@ import numpy as np
 import torch
 
 from agssl import __version__, runner
-from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, effective, write_record
+from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, write_record
+from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.resolve import open_graph
 from agssl.data.splits import make_split

@@ -17,8 +17,8 @@ _HEAD = """\
 Written by `agssl bench results` from the records in `results/bench`; not edited by hand. Accuracies are percentages on
 test nodes, mean ± sample standard deviation over seeds. Settings were chosen by validation nodes alone, on seeds other
 than those reported; no test label is read before the one final measurement. Where a cell says *missing*, it has not
-been run. "The paper" is *Automated Graph Self-supervised Learning via Multi-teacher Knowledge Distillation*; its numbers are
-quoted for comparison.
+been run. "The paper" is *Automated Graph Self-supervised Learning via Multi-teacher Knowledge Distillation*; its
+numbers are quoted for comparison.
 """
 
 
