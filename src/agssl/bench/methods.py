@@ -21,9 +21,17 @@ class Method:
     changes: Mapping[str, Any]
     two_settings: bool = True  # whether joint training and pre-training differ
 
-    def settings(self, dataset: str, setting: str, folder: Path = FOLDER, **more: Any) -> Settings:
-        """What to fit on a dataset: shipped config, then what makes this method, then `more`."""
-        given = {**self.changes, "setting": setting if self.two_settings else "jt", **more}
+    def settings(
+        self,
+        dataset: str,
+        setting: str,
+        folder: Path = FOLDER,
+        base: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Settings:
+        """What to fit on a dataset; later ones win: its config, `base`, what makes this method, `more`."""
+        kind = {"setting": setting if self.two_settings else "jt"}
+        given = {**_DATASETS.get(dataset, {}), **(base or {}), **self.changes, **kind, **more}
         values, _ = with_config(dataset, given, folder)
         return Settings().replace(**values)
 
@@ -36,6 +44,9 @@ class Method:
         except AgsslError as error:
             return str(error)
         return None
+
+
+_DATASETS: Mapping[str, Mapping[str, Any]] = {"ogbn-arxiv": {"layers": 2, "norm": "batch", "lr": 0.001}}  # App. G
 
 
 def _single(task: str, title: str | None = None) -> Method:

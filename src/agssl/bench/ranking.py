@@ -152,7 +152,8 @@ def draw_fig1(
     square = np.full((len(names), len(names)), np.nan)
     for entry in gains:
         if entry.gain is not None:
-            square[names.index(entry.row), names.index(entry.column)] = entry.gain
+            row, column = names.index(entry.row), names.index(entry.column)
+            square[row, column] = square[column, row] = entry.gain
     heatmap(middle, square, names, names, "{:+.2f}", diverging=True)
     middle.set_title(f"(b) gain over GCN by task pairs, {dataset}\n(points; diagonal: one task)", fontsize=10)
     middle.tick_params(axis="x", labelrotation=35)
