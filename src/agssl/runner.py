@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
 from agssl.store.model import Bundle
 from agssl.store.run_writer import write_seed
+from agssl.store.stages import Stages
 from agssl.train.fit import Fit, fit
 from agssl.train.network import Watch, ignore
 
@@ -43,6 +45,7 @@ class Job:
     cache: Path | None = None  # for prepared targets
     device: str = "cpu"
     threads: int = 1
+    checkpoint: float = 10.0  # seconds of training between checkpoints
 
 
 def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
@@ -64,16 +67,23 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
 
 
 def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
-    """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics."""
+    """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics.
+
+    In the folder it also keeps what is trained until the seed is finished, and goes on from what is there.
+    """
     torch.set_num_threads(job.threads)
     graph = job.graph.with_split(make_split(job.split, job.graph, Rng(seed).child("split")))
     start = time.perf_counter()
-    result = fit(graph, job.settings, seed, watch, job.cache, job.device)
+    stages = None
+    if job.out is not None:
+        stages = Stages(job.out / "stages" / f"seed-{seed}", job.checkpoint, brief=job.checkpoint / 20)
+    result = fit(graph, job.settings, seed, watch, job.cache, job.device, stages)
     seconds = time.perf_counter() - start
     bundle = Bundle.of(result, graph, job.settings, seed)
     metrics = measure(bundle, graph) | {"best": result.best, "epochs": _epochs(result), "seconds": seconds}
-    if job.out is not None:
+    if job.out is not None and stages is not None:
         write_seed(job.out / f"seed-{seed}", graph, bundle, result.history, metrics)
+        shutil.rmtree(stages.folder, ignore_errors=True)
     return metrics
 
 
@@ -106,6 +116,7 @@ def fit_seeds(
     jobs: int = 1,
     watch: Callable[[int], Watch] = lambda seed: ignore,
     done: Callable[[Metrics], None] = lambda metrics: None,
+    finished: Mapping[int, Metrics] | None = None,
 ) -> list[Metrics]:
     """The metrics of each seed, in the order of `seeds`; the same whatever `jobs` is.
 
@@ -115,19 +126,21 @@ def fit_seeds(
         jobs: processes; with more than one, `watch` hears nothing.
         watch: gives the watcher of a seed.
         done: called with the metrics of each seed when it is ready.
+        finished: the metrics of seeds that are ready already.
     """
     if jobs < 1:
         raise SettingsError(f"jobs = {jobs}, but at least one is needed")
-    jobs = min(jobs, len(seeds))
+    found = dict(finished or {})
+    left = [seed for seed in seeds if seed not in found]
+    jobs = max(1, min(jobs, len(left)))
     if jobs > 1:
         prepare(job)
-    found: dict[int, Metrics] = {}
 
     def finish(seed: int, metrics: Metrics) -> None:
         found[seed] = metrics
         done(metrics)
 
-    waiting = iter(seeds)
+    waiting = iter(left)
     call = functools.partial(fit_seed, job) if jobs > 1 else lambda seed: fit_seed(job, seed, watch(seed))
     work(call, lambda: next(waiting, None), finish, jobs)
     return [found[seed] for seed in seeds]

@@ -77,7 +77,7 @@ def test_an_error_in_a_worker_is_the_same_one_line(agssl: Callable[..., Any], gr
     words = ("--method", "gcn", "--epochs", 50, "--dropout", 0, "--seeds", 2, "--lr", 1e38)
     done = agssl("fit", graph, *words, "--jobs", 2, "--out", "out")
     assert done.code == 2
-    assert done.err.startswith("agssl: error: val_loss is not finite at epoch 0") and done.err.count("\n") == 1
+    assert done.err.startswith("agssl: error: gcn: val_loss is not finite at epoch 0") and done.err.count("\n") == 1
     assert not Path("out").exists()
 
 

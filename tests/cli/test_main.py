@@ -133,7 +133,7 @@ def test_ctrl_c_ends_training_and_leaves_nothing(
         start_new_session=True,  # a terminal sends Ctrl-C to all processes of the command, and so do we
     )
     limit = time.monotonic() + 60
-    while not list(tmp_path.glob("out/run/.agssl-*")) and process.poll() is None and time.monotonic() < limit:
+    while not list(tmp_path.glob("out/run/.agssl/plan.json")) and process.poll() is None and time.monotonic() < limit:
         time.sleep(0.05)
     time.sleep(0.5)
     os.killpg(process.pid, number)

@@ -139,7 +139,7 @@ def test_nothing_stays_of_a_run_that_fails(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_left_is_no_obstacle(tmp_path: Path) -> None:
-    (tmp_path / "run" / ".agssl-1-ab").mkdir(parents=True)
+    (tmp_path / "run" / ".agssl" / "stages").mkdir(parents=True)
     with RunWriter(tmp_path / "run"):
         pass
     (tmp_path / "run" / "thesis.txt").touch()

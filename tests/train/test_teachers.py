@@ -47,9 +47,9 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(monkeypatch: pytest.Mon
     stages: list[tuple[torch.Tensor, torch.Tensor]] = []  # the encoder before a stage, and at its best
     original = network.train
 
-    def spy(module, parameters, objective, evaluate, score, schedule, rng, best):  # type: ignore[no-untyped-def]
+    def spy(module, parameters, objective, evaluate, score, schedule, rng, best, *more):  # type: ignore[no-untyped-def]
         start = module.weights[0].detach().clone()
-        yield from original(module, parameters, objective, evaluate, score, schedule, rng, best)
+        yield from original(module, parameters, objective, evaluate, score, schedule, rng, best, *more)
         stages.append((start, best.state["weights.0"]))
 
     monkeypatch.setattr(network, "train", spy)

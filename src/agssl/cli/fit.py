@@ -22,6 +22,7 @@ examples:
   agssl fit cora --config runs/mine/config.toml --seed 7
 
 GRAPH as a folder has edges.csv (source,target) and nodes.csv (id, feature columns, label, optional split).
+An interrupted fit goes on where it was when the same command is given again.
 A config file has settings by their names here, and may have `split` and `seeds` (a count or a list):
   hidden = 256
   tasks = ["par", "dgi"]
@@ -39,6 +40,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     parser.add_argument("--plot", action="store_true", help="draw pictures of the first seed into the run (extra plot)")
+    parser.add_argument(
+        "--restart", action="store_true", help="drop what an interrupted fit left in RUN instead of going on with it"
+    )
+    parser.add_argument(
+        "--checkpoint",
+        type=float,
+        default=10.0,
+        metavar="S",
+        help="seconds between checkpoints (default: 10; 0: every epoch)",
+    )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
     add_compute(parser)
     add_settings(parser)
@@ -54,6 +65,8 @@ def run_fit(args: argparse.Namespace) -> int:
         )
     if args.jobs < 1:
         raise SettingsError(f"jobs = {args.jobs}, but at least one is needed")
+    if not args.checkpoint >= 0:
+        raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
     from agssl import runner
 
     runner.check(plan.settings, args.device, args.threads)
@@ -69,6 +82,7 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.rng import Rng
     from agssl.store.run import GraphSource, describe
     from agssl.store.run_writer import RunWriter
+    from agssl.store.stages import fingerprint
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
     graph = open_graph(args.graph, split=None, say=say, **how)
@@ -77,12 +91,19 @@ def run_fit(args: argparse.Namespace) -> int:
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch
         make_split(plan.split, graph, Rng(seed).child("split"))
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
-    with RunWriter(out) as writer:
+    asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
+    probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
+    asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe)
+    with RunWriter(out, asked, args.restart) as writer:
+        finished = writer.unfinished.finished(plan.seeds)
+        if writer.unfinished.anything():
+            say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
         cache = data_folders().cache / "targets"
-        job = runner.Job(graph, plan.settings, plan.split, writer.staging, cache, args.device, args.threads)
+        where = (writer.staging, cache, args.device, args.threads, args.checkpoint)
+        job = runner.Job(graph, plan.settings, plan.split, *where)
         start = time.perf_counter()
         with Progress(len(plan.seeds), plan.settings.epochs, args.jobs) as progress:
-            results = runner.fit_seeds(job, plan.seeds, args.jobs, progress.watch, progress.done)
+            results = runner.fit_seeds(job, plan.seeds, args.jobs, progress.watch, progress.done, finished)
         summary = runner.summarise(graph.name, plan.settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(

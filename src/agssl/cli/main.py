@@ -57,15 +57,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return code
     except AgsslError as error:
         return _fail(2, f"agssl: error: {_one_line(error)}", debug)
-    except KeyboardInterrupt:
-        return _fail(130, "agssl: interrupted; no result was written. To go on, give the same command again.", debug)
+    except KeyboardInterrupt as stop:
+        kept = _one_line(stop) or "no result was written. To go on, give the same command again"
+        return _fail(130, f"agssl: interrupted; {kept}", debug)
     except BrokenPipeError:
         # Whoever read our output has had enough. Python would complain at exit, so it gets nothing to flush.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        what = f"agssl: error: unexpected {type(error).__name__}: {_one_line(error)}"
+        what = f"agssl: error: unexpected {type(error).__name__}: {_one_line(error) or 'no further message'}"
         return _fail(1, what + ("" if debug else " (--debug shows where)"), debug)
 
 
@@ -89,7 +90,9 @@ def _fail(code: int, line: str, debug: bool) -> int:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or "no further message"
+    """The message, with the notes that it got on its way (what was kept, how to go on)."""
+    parts = (" ".join(part.split()) for part in (str(error), *getattr(error, "__notes__", ())))
+    return "; ".join(part for part in parts if part)
 
 
 class _Stderr(logging.Handler):

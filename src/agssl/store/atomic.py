@@ -1,10 +1,15 @@
-"""Files that are either there in full or not there at all."""
+"""Files that are either there in full or not there at all. Nothing else in the package writes a file."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import functools
 import json
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,16 +17,23 @@ from typing import Any, BinaryIO
 
 from agssl.errors import DataError
 
+_TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
+_STRAY = 600.0  # seconds without a write after which a temporary file whose process is gone is nobody's
+# Errors that only writing can cause: what else the block does, such as a download, has others of its own.
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open `path` for writing such that it appears, complete and on disk, only when the block ends well.
 
     The bytes go to a temporary file in the same folder (which is made if need be), are flushed to the disk and then
-    take the name in one step. If the block raises, the temporary file goes and an older `path` stays as it was.
+    take the name in one step. If the block raises, the temporary file goes and an older `path` stays as it was. What
+    killed processes left in the folder is swept when a process first writes there.
 
     Raises:
-        DataError: the folder or the file can't be written to. What the block itself raises passes through.
+        DataError: the folder or the file can't be written to, or its disk is full. What else the block raises passes
+            through.
     """
     path = Path(path)
     temporary = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
@@ -32,21 +44,25 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except OSError as error:
         raise _unwritable(path, error) from error
     try:
-        with file:
-            yield file
-            try:
-                file.flush()
-                os.fsync(file.fileno())
-            except OSError as error:
-                raise _unwritable(path, error) from error
         try:
-            os.replace(temporary, path)
+            with file:
+                yield file
+                try:
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError as error:
+                    raise _unwritable(path, error) from error
         except OSError as error:
-            raise _unwritable(path, error) from error
+            if error.errno in _NO_ROOM:
+                raise _unwritable(path, error) from error
+            raise
+        replace(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
+    _sweep_once(path.parent.resolve())
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
@@ -65,17 +81,58 @@ def write_json(path: str | os.PathLike[str], value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new name itself survive a power cut."""
+def replace(source: Path, target: Path) -> None:
+    """Give a file or a folder another name on the same disk, in one step."""
+    try:
+        os.replace(source, target)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new names in a folder survive a power cut."""
     if os.name != "posix":
         return
-    handle = os.open(folder, os.O_RDONLY)
+    # some network file systems refuse this for folders; the files' own bytes are safe by now
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file of this name is one that has not got its own yet."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
+def sweep(folder: Path, older: float = _STRAY) -> None:
+    """Remove temporary files that nobody has written to for some time, whose processes are gone from this machine."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            match = _TEMPORARY.fullmatch(entry.name)
+            if match is None or _alive(int(match[1])):
+                continue
+            with contextlib.suppress(OSError):  # another process sweeps too
+                # age as well, because the process may live on another machine that shares the folder
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > older:
+                    os.unlink(entry.path)
+
+
+@functools.cache
+def _sweep_once(folder: Path) -> None:
+    sweep(folder)
+
+
+def _alive(process: int) -> bool:
     try:
-        os.fsync(handle)
-    except OSError:
-        pass  # some network file systems refuse this for folders; the file's own bytes are safe by now
-    finally:
-        os.close(handle)
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # somebody else's, or not to be known
+    return True
 
 
 def _unwritable(path: Path, error: OSError) -> DataError:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from agssl.config import RUN_KEYS, Settings, read_toml
 from agssl.errors import AgsslError, DataError, SettingsError
+from agssl.store.unfinished import FOLDER
 
 if TYPE_CHECKING:
     from agssl.data.graph import Graph
@@ -84,6 +85,8 @@ class Run:
         path = Path(path)
         if not path.exists():
             raise DataError(f"the run {path} does not exist; give a folder written by `agssl fit --out`")
+        if not (path / "run.json").is_file() and (path / FOLDER / "plan.json").is_file():
+            raise DataError(f"the run {path} is not finished; give its `agssl fit` command again to go on with it")
         if not (path / "run.json").is_file():
             raise DataError(f"{path} is not a run: it has no run.json; give a folder written by `agssl fit --out`")
         about = _read_json(path / "run.json")

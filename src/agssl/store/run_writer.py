@@ -7,19 +7,17 @@ import csv
 import io
 import json
 import math
-import os
 import re
-import secrets
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from agssl.config import Settings
-from agssl.errors import DataError
+from agssl.errors import DataError, GraphError, SettingsError, TrainingError
 from agssl.store.atomic import write_bytes, write_json, write_text
 from agssl.store.run import FORMAT
+from agssl.store.unfinished import FOLDER, Unfinished, remove
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,21 +26,33 @@ if TYPE_CHECKING:
     from agssl.store.model import Bundle
     from agssl.train.loop import Record
 
-_STAGING = ".agssl-"
 _OURS = re.compile(r"config\.toml|metrics\.json|pictures|seed-\d+")
+# The same command would break down in the same way again, so there is nothing to go on with.
+_HOPELESS = (TrainingError, GraphError, SettingsError)
 
 
 class RunWriter:
     """A run in the making: files gather in a hidden folder inside `path` and take their places all at the end.
 
-    Use it as a context manager around the training: that `path` can't be written to shows on entry, and if the block
-    fails, or ends without `commit`, nothing stays and an earlier run in `path` is as it was.
+    Use it as a context manager around the training: that `path` can't be written to, or is being written to, shows on
+    entry. If the block is interrupted, what it has trained stays in the hidden folder, and the next writer with the
+    same plan goes on from there; an earlier run in `path` is as it was until `commit`.
+
+    Args:
+        path: the folder of the run.
+        plan: all that was asked for, seeds apart; what was begun with another plan is refused.
+        restart: drop what was begun.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.staging = self.path / f"{_STAGING}{os.getpid()}-{secrets.token_hex(4)}"
+    def __init__(self, path: str | Path, plan: Mapping[str, Any] | None = None, restart: bool = False) -> None:
+        self.path, self.restart = Path(path), restart
+        self.unfinished = Unfinished(self.path, plain(plan or {}))
         self._made: list[Path] = []
+
+    @property
+    def staging(self) -> Path:
+        """Where the folders of the seeds are to be written."""
+        return self.unfinished.folder
 
     def __enter__(self) -> RunWriter:
         if self.path.exists() and not self.path.is_dir():
@@ -57,9 +67,11 @@ class RunWriter:
                 if not folder.exists():
                     folder.mkdir(exist_ok=True)
                     self._made.append(folder)
-            self.staging.mkdir()
-        except OSError as error:
-            self.discard()
+            self.unfinished.begin(self.restart)
+        except (OSError, DataError) as error:
+            self._remove_made()
+            if isinstance(error, DataError):
+                raise
             reason = error.strerror or str(error)
             raise DataError(
                 f"cannot write the run to {self.path}: {reason}; name a folder you may write to with --out"
@@ -69,11 +81,15 @@ class RunWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.discard()
+        if error is None or isinstance(error, _HOPELESS) or not self.unfinished.anything():
+            with contextlib.suppress(OSError):
+                self.unfinished.clear()
+            self._remove_made()
+            return
+        self.unfinished.lock.release()
+        error.add_note(f"what was trained is kept in {self.path}: give the same command again to go on")
 
-    def discard(self) -> None:
-        """Remove what was not committed, and the folders made for it."""
-        shutil.rmtree(self.staging, ignore_errors=True)
+    def _remove_made(self) -> None:
         for folder in reversed(self._made):
             with contextlib.suppress(OSError):
                 folder.rmdir()  # only if nothing is in it
@@ -89,15 +105,13 @@ class RunWriter:
         write_text(self.staging / "config.toml", tomli_w.dumps(dict(sorted(values.items(), key=_tables_last))))
         write_json(self.staging / "metrics.json", plain(metrics))
         write_json(self.staging / "run.json", plain(about))
+        names = ["config.toml", "metrics.json", "run.json", *(f"seed-{seed}" for seed in about["seeds"])]
         try:
             (self.path / "run.json").unlink(missing_ok=True)  # from here on it is no run, until the new one is whole
             for old in self.path.iterdir():
                 if _OURS.fullmatch(old.name):
-                    shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
-            # run.json comes last: it is what makes the folder a run
-            for new in sorted(self.staging.iterdir(), key=lambda file: file.name == "run.json"):
-                os.replace(new, self.path / new.name)
-            self.staging.rmdir()
+                    remove(old)
+            self.unfinished.move(names)
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(f"cannot put the run into {self.path}: {reason}; name another folder with --out") from error
@@ -106,7 +120,7 @@ class RunWriter:
 def write_seed(
     folder: Path, graph: Graph, bundle: Bundle, history: Mapping[str, Sequence[Record]], metrics: Mapping[str, Any]
 ) -> None:
-    """Write the folder of one seed.
+    """Write the folder of one seed; its metrics come last, and with them it is finished.
 
     Args:
         folder: where to.
@@ -123,7 +137,6 @@ def write_seed(
     buffer = io.BytesIO()
     np.savez(buffer, **graph.split.to_arrays())  # type: ignore[arg-type]
     write_bytes(folder / "split.npz", buffer.getvalue())
-    write_json(folder / "metrics.json", plain(metrics))
     from agssl.train.loop import columns
 
     rounded = {
@@ -137,6 +150,7 @@ def write_seed(
         rows = ([name, *(f"{w:.6f}" for w in row)] for name, row in zip(names, bundle.weights.tolist(), strict=True))
         write_text(folder / "task_weights.csv", csv_text(["node", *bundle.task_names], rows))
     save_bundle(bundle, folder / "model.safetensors")
+    write_json(folder / "metrics.json", plain(metrics))
 
 
 def node_names(graph: Graph) -> list[str]:
@@ -198,7 +212,8 @@ def _may_replace(path: Path) -> bool:
         about = json.loads((path / "run.json").read_text(encoding="utf-8"))
         return isinstance(about, dict) and about.get("format") == FORMAT
     except FileNotFoundError:
-        return all(child.name.startswith(_STAGING) for child in path.iterdir())
+        # with a plan, the folder was one of ours before: a kill while it took its new place leaves it like this
+        return (path / FOLDER / "plan.json").is_file() or all(child.name == FOLDER for child in path.iterdir())
     except ValueError:
         return False
 

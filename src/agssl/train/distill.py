@@ -13,6 +13,7 @@ from torch import Tensor
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.models.gcn import Gcn
 from agssl.rng import Rng
+from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, by_validation, train
 from agssl.train.network import Trained, Watch, ignore
 from agssl.train.problem import Problem
@@ -53,10 +54,12 @@ def train_student(
     watch: Watch = ignore,
     stage: str = "student",
     previous: Tensor | None = None,
+    stages: Stages | None = None,
 ) -> Student:
     """Distil the teachers into a fresh network while lambda learns from L_W.
 
     `previous` are the logits [N, C] of a student of an earlier generation, which joins the teachers at half the weight.
+    What is in `stages` already is not trained again.
     """
     model = Gcn(problem.shape, rng.child("model")).to(problem.device)
     both = torch.nn.ModuleDict({"model": model, "integrator": integrator})
@@ -96,8 +99,21 @@ def train_student(
             measured[f"{part}_mse"] = (current["target"][at] - truth).square().sum(1).mean().item()
         return measured | _weights_record(current["weights"], buckets)
 
+    checkpoint = None
+    if stages is not None:
+        checkpoint = stages.checkpoint(
+            both,
+            problem=problem.fingerprint,
+            knowledge=knowledge,
+            integrator=type(integrator).__name__,
+            how=how,
+            previous=previous,
+            schedule=schedule,
+            rng=rng,
+        )
     best, history = Best(), []
-    for record in train(both, list(both.parameters()), objective, evaluate, by_validation, schedule, rng, best):
+    parameters = list(both.parameters())
+    for record in train(both, parameters, objective, evaluate, by_validation, schedule, rng, best, checkpoint, stage):
         history.append(record)
         watch(stage, record)
     both.load_state_dict(best.state)

@@ -18,6 +18,7 @@ from agssl.ops.memory import keep_freed_memory
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
+from agssl.store.stages import Stages
 from agssl.train.distill import Distillation, Student, train_student
 from agssl.train.loop import Record, Schedule, by_validation
 from agssl.train.network import Trained, Watch, Weighted, ignore, train_network
@@ -55,6 +56,7 @@ class Context:
     rng: Rng
     watch: Watch = ignore
     cache: Path | None = None
+    stages: Stages | None = None
     _targets: dict[str, Targets] = field(default_factory=dict)
 
     def targets(self, text: str) -> tuple[Task, Targets]:
@@ -73,9 +75,20 @@ class Context:
             return (float(alpha[task.name]),) if task.name in alpha else task.alphas
         return task.alphas if alpha is None else (float(alpha),)
 
-    def network(self, weighted: Sequence[Weighted], rng: Rng, stage: str) -> Trained:
-        """A network trained with these tasks."""
-        return train_network(self.problem, weighted, self.settings.setting, self.schedule, rng, self.watch, stage)
+    def network(
+        self,
+        weighted: Sequence[Weighted],
+        rng: Rng,
+        stage: str,
+        problem: Problem | None = None,
+        exactly: int | None = None,
+    ) -> Trained:
+        """A network trained with these tasks, on this problem or a part of it; see `train_network`."""
+        problem = self.problem if problem is None else problem
+        setting = self.settings.setting
+        return train_network(
+            problem, weighted, setting, self.schedule, rng, self.watch, stage, exactly=exactly, stages=self.stages
+        )
 
 
 def fit(
@@ -85,6 +98,7 @@ def fit(
     watch: Watch = ignore,
     cache: Path | None = None,
     device: str = "cpu",
+    stages: Stages | None = None,
 ) -> Fit:
     """Fit a graph that has a split.
 
@@ -95,8 +109,10 @@ def fit(
         watch: called with the stage and the record of every epoch.
         cache: folder for prepared targets.
         device: where to compute.
+        stages: where to keep what was trained, and to find what was.
     """
-    context = Context(problem_of(graph, settings, device), settings, schedule_of(settings), Rng(seed), watch, cache)
+    problem, schedule = problem_of(graph, settings, device), schedule_of(settings)
+    context = Context(problem, settings, schedule, Rng(seed), watch, cache, stages)
     return METHODS[settings.method](context)
 
 
@@ -123,7 +139,7 @@ def schedule_of(settings: Settings) -> Schedule:
 
 def fit_gcn(context: Context) -> Fit:
     """The plain GCN on the labels alone."""
-    network = train_network(context.problem, (), "jt", context.schedule, context.rng.child("gcn"), context.watch)
+    network = context.network((), context.rng.child("gcn"), "gcn")
     return Fit(network.model, network.logits, network.best, {"gcn": network.history})
 
 
@@ -192,7 +208,7 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
         rng = context.rng.child("student", settings.integration, generation)
         integrator = INTEGRATORS[settings.integration](knowledge, rng.child("integrator")).to(problem.device)
         students[stage] = train_student(
-            problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, previous
+            problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, previous, context.stages
         )
         previous = students[stage].network.logits
     return students
@@ -223,9 +239,7 @@ def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:
         part = problem.with_training(np.delete(problem.train_nodes, fold))
         rng = context.rng.child("teacher", text, "fold", number)
         stage = f"fold {number + 1} of {text}"
-        network = train_network(
-            part, weighted, settings.setting, context.schedule, rng, context.watch, stage, exactly=epochs
-        )
+        network = context.network(weighted, rng, stage, part, exactly=epochs)
         held_out[torch.from_numpy(fold)] = network.logits[torch.from_numpy(problem.train_nodes[fold])]
     return held_out
 

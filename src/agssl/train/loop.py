@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from agssl.errors import TrainingError
 from agssl.rng import Rng
+from agssl.store.stages import Checkpoint, all_finite
 
 Record = dict[str, float]
 Score = Callable[[Record], tuple[float, float]]
@@ -53,8 +54,12 @@ def train(
     schedule: Schedule,
     rng: Rng,
     best: Best,
+    checkpoint: Checkpoint | None = None,
+    stage: str = "training",
 ) -> Iterator[Record]:
     """Minimise an objective, yielding a record an epoch; the best weights are kept in `best`.
+
+    With a checkpoint, epochs that were trained before are yielded from there, and training goes on after them.
 
     Args:
         module: what to keep at its best; it may be a part of what learns.
@@ -65,30 +70,53 @@ def train(
         schedule: learning rate, decay, epochs, patience.
         rng: each epoch draws from its own child, so draws don't depend on the epochs before.
         best: filled in place, so that a caller that stops early has it too.
+        checkpoint: where to keep what was trained, and to find what was.
+        stage: what to call it in an error.
     """
     optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
-    for epoch in range(schedule.epochs):
+    history = [] if checkpoint is None else checkpoint.load(optimizer, best)
+    yield from history
+    for epoch in range(len(history), schedule.epochs):
+        if schedule.patience is not None and epoch - best.epoch > schedule.patience:
+            break
         optimizer.zero_grad()
         losses = objective(epoch, rng.child(epoch))
         losses["loss"].backward()
         record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
-        _check_finite(record)
+        _check_finite(record, stage, schedule)
         optimizer.step()
         record |= evaluate(record)
-        _check_finite(record)
+        _check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)
+        if checkpoint is not None:
+            checkpoint.add(record, optimizer, best)
         yield record
-        if schedule.patience is not None and epoch - best.epoch >= schedule.patience:
-            return
+    # The last step of all is followed by no loss that would show it.
+    if not all_finite(best.state.values()):
+        raise _not_finite(["the weights"], best.epoch, stage, schedule)
+    if checkpoint is not None:
+        checkpoint.finish(best)
 
 
-def _check_finite(record: Record) -> None:
+def _check_finite(record: Record, stage: str, schedule: Schedule) -> None:
     broken = [name for name, value in record.items() if not math.isfinite(value)]
     if broken:
-        raise TrainingError(
-            f"{' and '.join(broken)} is not finite at epoch {record['epoch']}; "
-            "lower the learning rate (--lr) or the loss weights (--alpha, --beta), or look for extreme features"
-        )
+        raise _not_finite(broken, int(record["epoch"]), stage, schedule)
+
+
+def _not_finite(broken: Sequence[str], epoch: int, stage: str, schedule: Schedule) -> TrainingError:
+    """The error, with the likely cause: losses before the first step show the data, later ones the steps."""
+    if epoch == 0 and "loss" in broken:
+        cause = "the weights have not moved yet, so look for extreme features and scale them, e.g. to a few units"
+    else:
+        cause = f"the steps are too large: lower the learning rate (--lr, now {schedule.lr:g})"
+    own = [name for name in broken if name not in ("loss", "task", "val_loss", "the weights")]
+    if "distill" in own or "weights" in own:
+        cause += " or the weight of the teachers (--beta), or raise --tau"
+    elif own:
+        cause += f" or the weight of {own[0]} (--alpha)"
+    verb = "are" if len(broken) > 1 or broken[0] == "the weights" else "is"
+    return TrainingError(f"{stage}: {' and '.join(broken)} {verb} not finite at epoch {epoch}; {cause}")
 
 
 def by_validation(record: Record) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from agssl.models.gcn import Gcn, Output
 from agssl.pretext.base import Batch, Targets, Task, Views
 from agssl.rng import Rng
+from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
 from agssl.train.problem import Problem
 
@@ -51,18 +52,20 @@ def train_network(
     watch: Watch = ignore,
     stage: str = "gcn",
     exactly: int | None = None,
+    stages: Stages | None = None,
 ) -> Trained:
     """A network on the labels and these tasks (none: a plain GCN), at its best validation epoch.
 
     `jt` minimises L_task + sum_k w_k L_k in one stage (Eq. 1); `pf` first the tasks alone, then L_task from there
     (Eq. 2). With `exactly`, labels are trained on for that many epochs and the last one is taken: nothing is chosen.
+    What is in `stages` already is not trained again.
     """
     model = Gcn(problem.shape, rng.child("model")).to(problem.device)
     history: list[Record] = []
 
     def run(tasks: Sequence[Weighted], labels: bool, schedule: Schedule, score: Score, name: str, stage: str) -> Best:
         best = Best()
-        for record in _epochs(problem, model, tasks, labels, schedule, score, rng.child(name), best):
+        for record in _epochs(problem, model, tasks, labels, schedule, score, rng.child(name), best, stages, stage):
             history.append(record | {"pretrain": float(not labels)})
             watch(stage, record)
         model.load_state_dict(best.state)
@@ -89,6 +92,8 @@ def _epochs(
     score: Score,
     rng: Rng,
     best: Best,
+    stages: Stages | None,
+    stage: str,
 ) -> Iterator[Record]:
     """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
     heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.name)) for w in tasks)
@@ -111,7 +116,18 @@ def _epochs(
         return problem.evaluate(model) if score is by_validation else {}
 
     parameters = [*model.parameters(), *heads.parameters()]
-    return train(model, parameters, objective, evaluate, score, schedule, rng, best)
+    checkpoint = None
+    if stages is not None:
+        checkpoint = stages.checkpoint(
+            nn.ModuleList([model, heads]),
+            problem=problem.fingerprint,
+            tasks=[(w.name, w.task.settings(), w.targets, w.weight) for w in tasks],
+            labels=labels,
+            score=score.__name__,
+            schedule=schedule,
+            rng=rng,
+        )
+    return train(model, parameters, objective, evaluate, score, schedule, rng, best, checkpoint, stage)
 
 
 def forward(

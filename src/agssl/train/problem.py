@@ -18,6 +18,7 @@ from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
 from agssl.ops.field import Field, receptive_field, whole_field
+from agssl.store.stages import fingerprint
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,12 @@ class Problem:
         if graph.split is None or not len(graph.split.train) or not len(graph.split.val):
             raise GraphError("the graph has no split with training and validation nodes; give one, e.g. --split auto")
         return cls(graph.hide_test(), shape, balanced, device)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that a training can see of it."""
+        nodes = (self.train_nodes, self.val_nodes)
+        return fingerprint(self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device)
 
     @cached_property
     def class_weight(self) -> Tensor | None:

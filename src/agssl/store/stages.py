@@ -1,0 +1,183 @@
+"""What has been trained so far: one file a stage, found again by a hash of all that decides its result.
+
+A stage is one training of one network: a teacher at one loss weight, a fold, a student, the plain GCN. While it trains,
+its file holds the last checkpoint; when it is done, the best weights and the records of all epochs. Asked for the same
+training again, whether after a kill or in another trial that differs elsewhere, the loop goes on from the checkpoint or
+takes the result. Both are bit-equal to training without a break: random draws are keyed by epoch, so weights,
+optimiser state and the best epoch so far are all there is to know.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from agssl import __version__
+from agssl.errors import DataError
+from agssl.store.atomic import write_bytes
+
+if TYPE_CHECKING:
+    from agssl.train.loop import Best, Record
+
+log = logging.getLogger("agssl")
+
+FORMAT = "agssl-stage"
+SCHEMA = 1
+OVERHEAD = 50  # train at least this many times as long as the last checkpoint took to write: below 2%
+
+
+@dataclasses.dataclass(frozen=True)
+class Stages:
+    """A folder of stages. Several processes may share it: a file is there in full or not at all."""
+
+    folder: Path
+    every: float = 10.0  # seconds between checkpoints of a training; 0 for one an epoch
+    brief: float = 0.5  # a training that takes fewer seconds is sooner done again than kept
+
+    def checkpoint(self, module: nn.Module, **decides: Any) -> Checkpoint:
+        """The checkpoint of a training.
+
+        Args:
+            module: all that changes while it trains, at its start: networks, heads, integrators, with their buffers.
+            decides: everything else that decides the result; see `fingerprint` for what it may be made of.
+        """
+        # Sums come out differently with other threads, and everything may with other versions.
+        about = (SCHEMA, __version__, torch.__version__, torch.get_num_threads())
+        key = fingerprint(about, module.state_dict(), decides)
+        return Checkpoint(self.folder / f"{key}.safetensors", module, self.every, self.brief)
+
+
+class Checkpoint:
+    """The file of one training, as the loop uses it: `load`, then `add` every epoch, `finish` at the end."""
+
+    def __init__(self, path: Path, module: nn.Module, every: float, brief: float) -> None:
+        self.path, self.module, self.every, self.brief = path, module, every, brief
+        self.history: list[Record] = []
+        self.done = False
+        self._start = self._saved = time.monotonic()
+        self._cost = 0.0
+
+    def load(self, optimizer: torch.optim.Optimizer, best: Best) -> list[Record]:
+        """Take up an earlier training, if there is one; gives the records of the epochs it had."""
+        found = read_stage(self.path)
+        if found is None:
+            return []
+        tensors, about = found
+        self.done, self.history = bool(about["done"]), list(about["history"])
+        best.epoch, best.record = int(about["best_epoch"]), dict(about["best_record"])
+        first, second = about["best_score"]
+        best.score, best.state = (first, second), _under(tensors, "best")
+        if not self.done:
+            self.module.load_state_dict(_under(tensors, "module"))
+            state: dict[int, dict[str, Tensor]] = {}
+            for name, tensor in _under(tensors, "optimizer").items():
+                number, _, entry = name.partition(".")
+                state.setdefault(int(number), {})[entry] = tensor
+            optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+        return self.history
+
+    def add(self, record: Record, optimizer: torch.optim.Optimizer, best: Best) -> None:
+        """Note an epoch, and write the checkpoint if the last one is old enough."""
+        self.history.append(record)
+        start = time.monotonic()
+        if self.every and start - self._saved < max(self.every, OVERHEAD * self._cost):
+            return
+        states = optimizer.state_dict()["state"].items()
+        learning = {f"{number}.{name}": tensor for number, state in states for name, tensor in state.items()}
+        self._write(best, {"module": self.module.state_dict(), "optimizer": learning}, done=False)
+        self._saved = time.monotonic()
+        self._cost = self._saved - start
+
+    def finish(self, best: Best) -> None:
+        """Keep the result of a training that is done."""
+        if not self.done and time.monotonic() - self._start >= self.brief:
+            self._write(best, {}, done=True)
+
+    def _write(self, best: Best, parts: Mapping[str, Mapping[str, Tensor]], done: bool) -> None:
+        # clones: safetensors refuses tensors that share memory, as tied weights do
+        tensors = {
+            f"{part}.{name}": tensor.detach().cpu().clone().contiguous()
+            for part, state in {**parts, "best": best.state}.items()
+            for name, tensor in state.items()
+        }
+        if not all_finite(tensors.values()):
+            return  # training is about to break down; the checkpoint before is of more use
+        about = {
+            "done": done,
+            "best_epoch": best.epoch,
+            "best_score": best.score,
+            "best_record": best.record,
+            "history": self.history,
+        }
+        write_bytes(self.path, save(tensors, {"format": FORMAT, "schema": str(SCHEMA), "about": json.dumps(about)}))
+
+
+def read_stage(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """The tensors and the facts of a stage; None where there is no file, or none that can be read."""
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            if header.get("format") == FORMAT and int(header["schema"]) > SCHEMA:
+                raise DataError(f"{path} has schema {header['schema']}, but this version reads up to {SCHEMA}; upgrade")
+            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(header["about"])  # noqa: SIM118
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file can raise almost anything, and its training can be done again
+        log.info("the checkpoint %s is damaged (%s); its training starts again", path, error)
+        return None
+
+
+def all_finite(tensors: Iterable[Tensor]) -> bool:
+    """Whether no figure is infinite or NaN."""
+    return all(bool(torch.isfinite(tensor).all()) for tensor in tensors)
+
+
+def fingerprint(*values: Any) -> str:
+    """A hash of values made of numbers, text, arrays, tensors, sequences, mappings and dataclasses; else of their repr.
+
+    >>> fingerprint({"a": 1, "b": (2.0, None)}) == fingerprint({"b": [2.0, None], "a": 1})
+    True
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    _feed(digest, values)
+    return digest.hexdigest()
+
+
+def _feed(digest: Any, value: Any) -> None:
+    if isinstance(value, Tensor):
+        value = value.detach().cpu().numpy()
+    if isinstance(value, np.ndarray):
+        digest.update(f"array {value.dtype} {value.shape};".encode())
+        digest.update(np.ascontiguousarray(value).data)
+    elif dataclasses.is_dataclass(value):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        _feed(digest, (type(value).__name__, fields))
+    elif isinstance(value, Mapping):
+        digest.update(f"mapping {len(value)};".encode())
+        for key in sorted(value):
+            _feed(digest, (key, value[key]))
+    elif isinstance(value, tuple | list):
+        digest.update(f"sequence {len(value)};".encode())
+        for item in value:
+            _feed(digest, item)
+    else:
+        plain = value.item() if isinstance(value, np.generic) else value  # a number of NumPy is that number
+        digest.update(f"{type(plain).__name__} {plain!r};".encode())
+
+
+def _under(tensors: Mapping[str, Tensor], part: str) -> dict[str, Tensor]:
+    return {name.removeprefix(f"{part}."): tensor for name, tensor in tensors.items() if name.startswith(f"{part}.")}
