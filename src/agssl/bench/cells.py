@@ -58,13 +58,17 @@ class Cell:
     @property
     def path(self) -> str:
         """Where the record is, below the folder of results."""
-        folder = re.sub(r"[^\w.+-]+", "-", Path(self.dataset).stem)  # a graph of the user's own comes as a path
         parts = [self.method, *([self.setting] if self.setting else []), *(["cost"] if self.fresh else [])]
-        return f"{folder}/{'-'.join(parts)}-{self.seed}-{self.key[:8]}.json"
+        return f"{folder_name(self.dataset)}/{'-'.join(parts)}-{self.seed}-{self.key[:8]}.json"
 
     def __str__(self) -> str:
         parts = [self.dataset, self.method, self.setting, "cost" if self.fresh else None, f"seed {self.seed}"]
         return " ".join(part for part in parts if part)
+
+
+def folder_name(dataset: str) -> str:
+    """A dataset as the name of a folder: a graph of the user's own comes as a path."""
+    return re.sub(r"[^\w.+-]+", "-", Path(dataset).stem)
 
 
 class Records:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -45,6 +46,8 @@ class Grid:
             else:
                 self.records.add(result)
             estimate.finish(cell, result)
+            if not cell.fresh and not any(other.group == cell.group for other in estimate.left.values()):
+                shutil.rmtree(place.stages(cell), ignore_errors=True)  # nobody will ask for these teachers again
             told(cell, result, estimate)
 
         running: Counter[tuple] = Counter()

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from agssl import __version__, runner
-from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, write_record
+from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, folder_name, write_record
 from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.resolve import open_graph
@@ -26,6 +26,7 @@ from agssl.explain.groups import bucket_names
 from agssl.rng import Rng
 from agssl.store.model import Bundle
 from agssl.store.run_writer import plain
+from agssl.store.stages import Stages
 from agssl.train.distill import BUCKETS, degree_buckets
 from agssl.train.fit import fit
 
@@ -42,6 +43,11 @@ class Place:
     threads: int = 1
     commit: str | None = None
 
+    def stages(self, cell: Cell) -> Path:
+        """Where the cells of a group find each other's teachers."""
+        dataset, seed, setting, _ = cell.group
+        return self.cache / "stages" / "bench" / f"{folder_name(dataset)}-{setting}-{seed}"
+
 
 def run_cell(place: Place, cell: Cell) -> Record:
     """Fit a cell, measure it and write its record."""
@@ -49,7 +55,9 @@ def run_cell(place: Place, cell: Cell) -> Record:
     graph = graph_of(cell.dataset)
     graph = graph.with_split(make_split("auto", graph, Rng(cell.seed).child("split")))
     wall, cpu = time.perf_counter(), time.process_time()
-    result = fit(graph.hide_test(), cell.settings, cell.seed, cache=place.cache / "targets")
+    # what is taken from the store is bit-equal to what would be trained here; only cost must not be measured so
+    stages = None if cell.fresh else Stages(place.stages(cell))
+    result = fit(graph.hide_test(), cell.settings, cell.seed, cache=place.cache / "targets", stages=stages)
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     bundle = Bundle.of(result, graph, cell.settings, cell.seed)
     record = _about(cell, place) | runner.measure(bundle, graph)

@@ -20,6 +20,7 @@ from agssl.data.graph import Graph
 from agssl.data.splits import Split, make_split
 from agssl.errors import AgsslError, GraphError
 from agssl.rng import Rng
+from agssl.store.stages import Stages
 from agssl.train.fit import fit
 
 STORE_LIMIT = 4 << 30  # bytes of trained teachers to keep while a study runs
@@ -35,6 +36,7 @@ class Task:
     settings: Settings
     seed: int
     cache: Path | None = None
+    stages: Stages | None = None  # teachers that other trials have trained
     threads: int = 1
 
 
@@ -62,7 +64,7 @@ def score(task: Task) -> float | str:
     assert graph.split is not None
     targets = None if task.cache is None else task.cache / "targets"
     try:
-        result = fit(graph.hide_test(), task.settings, task.seed, cache=targets)
+        result = fit(graph.hide_test(), task.settings, task.seed, cache=targets, stages=task.stages)
     except AgsslError as error:
         return str(error)
     predicted = result.logits.argmax(1).cpu().numpy()

@@ -16,8 +16,9 @@ from agssl.config import Settings, effective
 from agssl.data.graph import Graph
 from agssl.errors import MissingExtraError, TrainingError
 from agssl.pool import work
-from agssl.search.objective import Task, halved, score
+from agssl.search.objective import Task, halved, score, trim
 from agssl.search.space import Space, settings_of, start
+from agssl.store.stages import Stages
 
 if TYPE_CHECKING:
     import optuna
@@ -52,6 +53,11 @@ class Search:
         about = [self.dataset, effective(self.base), list(self.space), list(self.graphs)]
         about.append([str(graph.split and graph.split.sizes()) for graph in self.graphs.values()])
         return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    @property
+    def stages(self) -> Stages | None:
+        """Where trials find each other's teachers: one that changes only beta or tau costs a student."""
+        return None if self.cache is None else Stages(self.cache / "stages" / f"tune-{self.name}")
 
 
 @dataclass
@@ -123,7 +129,7 @@ def run_study(
     """
     from optuna.trial import TrialState
 
-    seeds = list(search.graphs)
+    seeds, stages = list(search.graphs), search.stages
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
     flying: dict[int, Running] = {}
     ready: deque[Task] = deque()
@@ -133,7 +139,7 @@ def run_study(
         running = flying[number]
         step = len(running.scores)
         seed = seeds[step]
-        return Task(number, step, halves[seed], running.settings, seed, search.cache, search.threads)
+        return Task(number, step, halves[seed], running.settings, seed, search.cache, stages, search.threads)
 
     def feed() -> Task | None:
         if ready:
@@ -171,9 +177,13 @@ def run_study(
         study.tell(number, mean if state == TrialState.COMPLETE else None, state)
         words = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
         seconds = time.monotonic() - running.began
+        if stages is not None:
+            trim(stages.folder)
         told(Event(number, words[state], mean, len(running.scores), seconds, why))
 
     work(score, feed, done, jobs)
+    if stages is not None:
+        trim(stages.folder, 0)
 
 
 def best_of(search: Search, study: optuna.Study) -> tuple[int, float, Settings]:
