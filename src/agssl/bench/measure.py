@@ -132,7 +132,7 @@ def _lambda_by_degree(weights: np.ndarray, degree: np.ndarray) -> list[list[floa
 def curves(history: Mapping[str, Sequence[Mapping[str, float]]]) -> Record:
     """The last student's lambda at one degree bucket, squared errors and accuracies, at no more than `POINTS` epochs.
 
-    Held-out means validation here: no test label is read while anything trains.
+    There is none of test nodes: no test label is read while anything trains.
     """
     records = next((history[stage] for stage in [*history][::-1] if stage.startswith("student")), ())
     if not records:
