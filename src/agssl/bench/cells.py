@@ -83,10 +83,11 @@ class Records:
     def _take(self, path: Path) -> None:
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
-            if record["format"] == FORMAT and record["schema"] == SCHEMA:
-                self._found[record["key"]] = record
-        except (OSError, ValueError, KeyError, TypeError):
-            log.warning("%s is not a record of agssl bench; it is passed over", path)
+        except (OSError, ValueError):
+            log.warning("%s is damaged and passed over; its cell counts as missing", path)
+            return
+        if isinstance(record, dict) and (record.get("format"), record.get("schema")) == (FORMAT, SCHEMA):
+            self._found[record["key"]] = record
 
     def get(self, cell: Cell) -> Record | None:
         """The record of a cell, or None: it is missing, or lacks the curves that are asked for."""

@@ -130,8 +130,8 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
         if not any(entry.values for entry in entries):
             empty(panel, dataset)
             continue
-        for row in dict.fromkeys(e.row for e in entries):
-            _line(panel, row, [e for e in entries if e.row == row], row)
+        for number, row in enumerate(dict.fromkeys(e.row for e in entries)):
+            _line(panel, row, [e for e in entries if e.row == row], row, shift=0.06 * (number - 2))
         panel.set_xticks(range(5), range(1, 6))
         tidy(panel, dataset, "teachers", "test accuracy in %")
         panel.legend(fontsize=7, frameon=False)
@@ -151,8 +151,9 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
     return figure
 
 
-def _line(panel: object, label: str, entries: list[Entry], who: str, style: str = "-") -> None:
-    points = [(at, e.mean, e.std or 0.0) for at, e in enumerate(entries) if e.mean is not None]
+def _line(panel: object, label: str, entries: list[Entry], who: str, style: str = "-", shift: float = 0.0) -> None:
+    """Means with their deviations; shifted a little sideways, so that those of several lines can be told apart."""
+    points = [(at + shift, e.mean, e.std or 0.0) for at, e in enumerate(entries) if e.mean is not None]
     if points:
         at, means, spreads = zip(*points, strict=True)
         how = {"linestyle": style, "linewidth": 1.4, "markersize": 5, "capsize": 2, "elinewidth": 0.7}

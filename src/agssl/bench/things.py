@@ -1,7 +1,8 @@
 """Everything that `agssl bench` can make, by name: which cells it needs, and what it shows of their records.
 
 To add one, write a `Thing` and add it below: `THINGS.add("fig9", Thing(...))`. One whose numbers don't come from cells
-brings its own `compute`, which keeps what it finds below the folder of results, so that it too goes on where it was.
+brings its own `compute`, which keeps what it finds below the folder of results, so that it too goes on where it was;
+its `show` finds that folder as `records.folder`.
 """
 
 from __future__ import annotations
