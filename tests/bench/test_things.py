@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agssl.bench import paper, ranking, weights
-from agssl.bench.cells import Records, unique
+from agssl.bench.cells import Records, unique, write_record
 from agssl.bench.output import write_shown
 from agssl.bench.results import provenance, write_results
 from agssl.bench.scope import Scope
@@ -57,6 +57,20 @@ def test_tables_share_cells() -> None:
 def test_table_a3_measures_cost_in_fresh_processes_alone() -> None:
     things = load_things()
     assert all(cell.fresh == (name == "table-a3") for name in NAMES for cell in things[name].cells(SCOPE))
+
+
+def test_lf_or_ts_is_chosen_by_validation_and_never_by_test(tmp_path: Path) -> None:
+    from agssl.bench.accuracy import GCN, LF, TS, better
+
+    scope = Scope(seeds=(0, 1))
+    for method, val, test in ((LF, 0.9, 0.5), (TS, 0.8, 0.99), (GCN, 0.7, 0.4)):
+        for cell in scope.cells(method, "cora"):
+            record = record_of(cell, test + 0.01 * cell.seed) | {"val": {"accuracy": val}}
+            write_record(tmp_path, cell, record)
+    chosen = better(scope, Records(tmp_path), "cora", "jt", paper.table1)
+    assert chosen.scheme is LF and chosen.entry.mean == pytest.approx(50.5) and chosen.entry.gain == pytest.approx(10)
+    assert chosen.entry.paper == (85.32, 0.32) and chosen.paper_gain == pytest.approx(85.32 - 81.72)
+    assert better(scope, Records(tmp_path), "cora", "pf", paper.table1).scheme is None
 
 
 def test_the_paper_is_quoted_as_published() -> None:

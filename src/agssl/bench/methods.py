@@ -12,7 +12,7 @@ from agssl.errors import AgsslError, unknown_name
 from agssl.shipped import FOLDER, with_config
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Method:
     """A row: how to fit it, apart from what its dataset's config says."""
 
