@@ -18,6 +18,7 @@ from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
 from agssl.search.space import settings_of, space_of
 from agssl.search.study import Event, Search, best_of, config_text, count, importances, open_study, run_study
+from agssl.store.stages import Stages
 from reference.graphs import blocks_graph
 from reference.settings import quick
 
@@ -181,6 +182,19 @@ def test_the_config_reads_back_as_the_settings(tmp_path: Path) -> None:
     assert text.startswith("# made by: agssl tune cora\n# score 0.8\n") and tomllib.loads(text)["patience"] == 0
     (tmp_path / "found.toml").write_text(text)
     assert quick().replace(**read_toml(tmp_path / "found.toml")) == settings
+
+
+def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path) -> None:
+    graph = halved(without_test(blocks_graph(90), "auto", 100), 100)
+    base = quick(tasks=("clu:clusters=3", "pairdis"), generations=2)
+    stages = Stages(tmp_path, brief=0)
+    plain = [objective.score(objective.Task(0, 0, graph, base.replace(beta=beta), 100)) for beta in (1.0, 5.0)]
+    kept, files = [], []
+    for beta in (1.0, 5.0):
+        kept.append(objective.score(objective.Task(0, 0, graph, base.replace(beta=beta), 100, stages=stages)))
+        files.append(len(list(tmp_path.iterdir())))
+    assert files == [2 + 2, 2 + 2 + 2]  # two teachers and two students, then two students
+    assert kept == plain
 
 
 def test_trim_removes_the_oldest_first(tmp_path: Path) -> None:

@@ -132,8 +132,11 @@ def _run(grid: Grid, out: Path, jobs: int, threads: int) -> None:
             say(f"{dataset} is left out: {reasons[dataset]}")
     grid.missing = [cell for cell in grid.missing if not reasons[cell.dataset]]
     place = Place(out, data_folders().cache, threads, commit())
-    with Progress(len(grid.missing), grid.present) as progress:
-        grid.run(place, jobs, progress.done)
+    try:
+        with Progress(len(grid.missing), grid.present) as progress:
+            grid.run(place, jobs, progress.done)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
 
 
 def why_not(dataset: str) -> str | None:

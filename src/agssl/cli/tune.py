@@ -94,6 +94,8 @@ def run_tune(args: argparse.Namespace) -> int:
     lock.take(str(storage))
     try:
         summary = _search(search, args, out)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt("finished trials are kept. To go on, give the same command again") from stop
     finally:
         lock.release()
     if args.json:
