@@ -39,6 +39,7 @@ def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -
         "lambda_by_degree": weights,
         "best_epoch": 3,
         "seconds": seconds,
+        "cpu_seconds": seconds,
         "peak_mb": 300.0,
     }
     if cell.curves:
