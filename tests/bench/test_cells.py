@@ -42,10 +42,10 @@ def test_a_gcn_is_the_same_whatever_it_does_not_read(change: dict[str, object]) 
 
 
 def test_a_changed_default_makes_a_new_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = Cell("cora", "gcn", METHODS["gcn"].settings("cora", "jt"), 0).key
+    before = Cell("cora", "gcn", METHODS["gcn"].settings("cora", "jt")[0], 0).key
     values = [*Settings.__init__.__defaults__]  # type: ignore[misc]
     monkeypatch.setattr(Settings.__init__, "__defaults__", tuple(0.02 if v == 0.01 else v for v in values))
-    assert Cell("cora", "gcn", METHODS["gcn"].settings("cora", "jt"), 0).key != before
+    assert Cell("cora", "gcn", METHODS["gcn"].settings("cora", "jt")[0], 0).key != before
 
 
 def test_records_are_found_by_cell_and_damaged_ones_are_missing(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_results_say_what_made_each_table(tmp_path: Path) -> None:
     paths = write_results(things, SCOPE, records, tmp_path)
     text = (tmp_path / "RESULTS.md").read_text()
     assert {path.name for path in paths} == {"RESULTS.md", "fig5.png", "fig5.svg"}
-    assert "![Figure 5: mean task weights by node degree](docs/figures/fig5.svg)" in text
+    assert "[![Figure 5: mean task weights by node degree](docs/figures/fig5.png)](docs/figures/fig5.svg)" in text
     assert "`agssl bench fig5`: all 8 cells; seeds 0-1 (citeseer, cs); commit abc123; agssl 0; some kind" in text
     assert f"`agssl bench table1`: 8 of {len(unique(things['table1'].cells(SCOPE)))} cells" in text
     assert str(tmp_path) not in text and "missing" in text

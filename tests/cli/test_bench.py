@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -95,8 +96,9 @@ def test_results_are_written_from_what_there_is(agssl: Agssl) -> None:
     text = Path("RESULTS.md").read_text()
     assert text.count("\n## ") >= 9 and "`agssl bench table1`: 0 of " in text
     for line in text.splitlines():
-        if line.startswith("!["):
-            assert Path(line.partition("](")[2].rstrip(")")).is_file()
+        if line.startswith("[!["):
+            png, svg = re.findall(r"\]\(([^)]*)\)", line)
+            assert Path(png).suffix == ".png" and Path(png).is_file() and Path(svg).is_file()
 
 
 def test_seeds_and_durations_read_as_people_write_them() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, Records, write_record
+from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, Records, unique, write_record
 from agssl.config import effective
 from agssl.explain.groups import bucket_names
 
@@ -27,6 +27,7 @@ def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -
         "method": cell.method,
         "setting": cell.setting,
         "settings": effective(cell.settings),
+        "config": cell.config,
         "fresh": cell.fresh,
         "seed": cell.seed,
         "agssl": "0",
@@ -50,6 +51,6 @@ def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -
 
 def records_of(folder: Path, cells: Iterable[Cell]) -> Records:
     """A folder with a record of every cell."""
-    for cell in cells:
+    for cell in unique(cells):
         write_record(folder, cell, record_of(cell))
     return Records(folder)

@@ -33,6 +33,7 @@ class Cell:
     seed: int
     curves: bool = False  # keep learning curves too
     fresh: bool = False  # measure time and memory: in a process of its own, one at a time, nothing taken from a cache
+    config: str | None = None  # the shipped config that settings came from; what it says is in the settings
 
     @cached_property
     def key(self) -> str:

@@ -99,6 +99,7 @@ def _about(cell: Cell, place: Place) -> Record:
         "method": cell.method,
         "setting": cell.setting,
         "settings": effective(cell.settings),
+        "config": cell.config,
         "fresh": cell.fresh,
         "agssl": __version__,
         "commit": place.commit,

@@ -28,12 +28,12 @@ class Method:
         folder: Path = FOLDER,
         base: Mapping[str, Any] | None = None,
         **more: Any,
-    ) -> Settings:
-        """What to fit on a dataset; later ones win: its config, `base`, what makes this method, `more`."""
+    ) -> tuple[Settings, str | None]:
+        """What to fit on a dataset, and its config; later ones win: config, `base`, what makes this method, `more`."""
         kind = {"setting": setting if self.two_settings else "jt"}
         given = {**_DATASETS.get(dataset, {}), **(base or {}), **self.changes, **kind, **more}
-        values, _ = with_config(dataset, given, folder)
-        return Settings().replace(**values)
+        values, path = with_config(dataset, given, folder)
+        return Settings().replace(**values), None if path is None else path.name
 
     def missing(self) -> str | None:
         """Why this method can't run here, or None."""

@@ -15,10 +15,10 @@ _HEAD = """\
 # Results
 
 Written by `agssl bench results` from the records in `results/bench`; not edited by hand. Accuracies are percentages on
-test nodes, mean ± sample standard deviation over seeds. Settings were chosen by validation nodes alone, on seeds other
-than those reported; no test label is read before the one final measurement. Where a cell says *missing*, it has not
-been run. "The paper" is *Automated Graph Self-supervised Learning via Multi-teacher Knowledge Distillation*; its
-numbers are quoted for comparison.
+test nodes, mean ± sample standard deviation over seeds. Settings are defaults, or come from the package's configs,
+which were tuned by validation nodes alone on seeds other than those reported; no test label is read before the one
+final measurement. Where a cell says *missing*, it has not been run. "The paper" is *Automated Graph Self-supervised
+Learning via Multi-teacher Knowledge Distillation*; its numbers are quoted for comparison.
 """
 
 
@@ -40,7 +40,7 @@ def write_results(
         cells = unique(thing.cells(scope))
         parts.append(f"## {thing.title}\n\n{provenance(name, cells, records)}\n")
         paths += write_figures(home / pictures, shown.figures)
-        parts += [f"![{thing.title}]({pictures}/{figure}.svg)\n" for figure in shown.figures]
+        parts += [f"[![{thing.title}]({pictures}/{f}.png)]({pictures}/{f}.svg)\n" for f in shown.figures]
         parts.append(text_of(shown.table))
     write_text(home / "RESULTS.md", "\n".join(parts))
     return [home / "RESULTS.md", *paths]
@@ -60,6 +60,8 @@ def provenance(name: str, cells: Iterable[Cell], records: Records) -> str:
         lines.append("commit " + _listed(record["commit"] or "unknown" for record in found))
         lines.append("agssl " + _listed(record["agssl"] for record in found))
         lines.append(_listed(_machine(record) for record in found))
+        configs = {record["config"] for record in found} - {None}
+        lines.append(f"settings from {_listed(configs)}, else defaults" if configs else "default settings")
     return "; ".join(lines) + "."
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from agssl.bench import paper
@@ -15,6 +17,7 @@ from agssl.bench.things import Shown, Thing
 from agssl.config import TASKS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)  # the paper's grid of alpha and beta
@@ -123,7 +126,7 @@ def _show8(scope: Scope, records: Records) -> Shown:
 
 
 def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -> Figure:
-    """Accuracy against the number of teachers, one panel a dataset; against alpha; against beta."""
+    """Accuracy against the number of teachers, one panel a dataset; gain over GCN against alpha, and against beta."""
     figure = new_figure(3.6 * (len(teachers) + 2), 3.8)
     axes = figure.subplots(1, len(teachers) + 2, squeeze=False)[0]
     for panel, (dataset, entries) in zip(axes, teachers.items(), strict=False):
@@ -131,33 +134,40 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
             empty(panel, dataset)
             continue
         for number, row in enumerate(dict.fromkeys(e.row for e in entries)):
-            _line(panel, row, [e for e in entries if e.row == row], row, shift=0.06 * (number - 2))
+            _line(panel, row, [e.values for e in entries if e.row == row], look(row), 0.06 * (number - 2))
         panel.set_xticks(range(5), range(1, 6))
         tidy(panel, dataset, "teachers", "test accuracy in %")
-        panel.legend(fontsize=7, frameon=False)
+        panel.legend(fontsize=7, frameon=False, handlelength=3.5)
     for panel, (name, entries) in zip(axes[len(teachers) :], lines.items(), strict=True):
         symbol = {"alpha": "α", "beta": "β"}[name]
         if not any(entry.values for entry in entries):
             empty(panel, f"sensitivity to {symbol}")
             continue
         styles: dict[str, str] = {}
-        for row in dict.fromkeys(e.row for e in entries):
+        for number, row in enumerate(dict.fromkeys(e.row for e in entries)):
             method, _, dataset = row.partition(", ")
-            styles.setdefault(dataset, ("-", "--", ":", "-.")[len(styles) % 4])
-            _line(panel, row, [e for e in entries if e.row == row], method, styles[dataset])
+            style = styles.setdefault(dataset, ("-", "--", ":", "-.")[len(styles) % 4])
+            values = [e.gains for e in entries if e.row == row]
+            _line(panel, row, values, {"linestyle": style, **look(method)}, 0.06 * (number - 1.5))
+        panel.axhline(0, color="#888888", linewidth=0.8)
         panel.set_xticks(range(len(WEIGHTS)), [f"{value:g}" for value in WEIGHTS])
-        tidy(panel, f"sensitivity to {symbol}", symbol, "test accuracy in %")
-        panel.legend(fontsize=7, frameon=False)
+        tidy(panel, f"sensitivity to {symbol}", symbol, "gain over GCN in points")
+        panel.legend(fontsize=7, frameon=False, handlelength=3.5)
     return figure
 
 
-def _line(panel: object, label: str, entries: list[Entry], who: str, style: str = "-", shift: float = 0.0) -> None:
-    """Means with their deviations; shifted a little sideways, so that those of several lines can be told apart."""
-    points = [(at + shift, e.mean, e.std or 0.0) for at, e in enumerate(entries) if e.mean is not None]
+def _line(panel: Axes, label: str, values: list[Sequence[float]], style: dict[str, Any], shift: float = 0.0) -> None:
+    """Means over seeds with their deviations; shifted a little sideways, so that lines can be told apart."""
+    points = [
+        (at + shift, statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else 0.0)
+        for at, found in enumerate(values)
+        if found
+    ]
     if points:
         at, means, spreads = zip(*points, strict=True)
-        how = {"linestyle": style, "linewidth": 1.4, "markersize": 5, "capsize": 2, "elinewidth": 0.7}
-        panel.errorbar(at, means, yerr=spreads, label=label, **how, **look(who))  # type: ignore[attr-defined]
+        how: dict[str, Any] = {"linewidth": 1.4, "markersize": 5, "capsize": 2, "elinewidth": 0.7}
+        panel.errorbar(at, means, yerr=spreads, label=label, **how, **style)
+    panel.set_xlim(-0.4, len(values) - 0.6)
 
 
 THINGS = {

@@ -68,5 +68,5 @@ class Scope:
         """A method on a dataset, one cell a seed; none where the method is not installed."""
         if method.missing() is not None:
             return []
-        settings = method.settings(dataset, setting, self.configs, self.changes, **more)
-        return [Cell(dataset, method.name, settings, seed, curves, fresh) for seed in self.seeds_of(dataset)]
+        settings, config = method.settings(dataset, setting, self.configs, self.changes, **more)
+        return [Cell(dataset, method.name, settings, seed, curves, fresh, config) for seed in self.seeds_of(dataset)]
