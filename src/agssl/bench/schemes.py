@@ -156,7 +156,9 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
     return figure
 
 
-def _line(panel: Axes, label: str, values: list[Sequence[float]], style: dict[str, Any], shift: float = 0.0) -> None:
+def _line(
+    panel: Axes, label: str, values: Sequence[Sequence[float]], style: dict[str, Any], shift: float = 0.0
+) -> None:
     """Means over seeds with their deviations; shifted a little sideways, so that lines can be told apart."""
     points = [
         (at + shift, statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else 0.0)
