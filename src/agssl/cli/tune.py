@@ -169,7 +169,7 @@ def _show(summary: dict[str, Any]) -> None:
     out, best, trials = console(), summary["best"], summary["trials"]
     out.print(
         f"{summary['dataset']}: best of {trials['complete']} complete trials ({trials['pruned']} pruned, "
-        f"{trials['failed']} failed) is trial {best['trial']}, score {best['score']:.4f}",
+        f"{trials['failed']} failed or interrupted) is trial {best['trial']}, score {best['score']:.4f}",
         soft_wrap=True,
     )
     if summary["importances"]:
