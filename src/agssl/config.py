@@ -198,6 +198,24 @@ class Settings:
         return cls().replace(**(absent | dict(values)))
 
 
+# What a method does not read. Anything else counts, so that a new setting is never passed over by mistake.
+_DISTILLATION = (
+    *("integration", "beta", "tau", "lambda_fit", "folds", "calibrate", "shrinkage"),
+    *("student_gradient", "student_dropout", "generations"),
+)
+_UNREAD = {
+    "gcn": ("tasks", "setting", "alpha", *_DISTILLATION),
+    "single": _DISTILLATION,
+    "joint": _DISTILLATION,
+}
+
+
+def effective(settings: Settings) -> dict[str, Any]:
+    """The settings that decide the result, as plain values."""
+    unread = _UNREAD.get(settings.method, ())
+    return {name: value for name, value in settings.to_dict().items() if name not in unread}
+
+
 def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:
     """The settings in a TOML file: names as in `Settings`, dashes or underscores; unknown ones are refused.
 

@@ -59,6 +59,10 @@ def add_parser(subparsers: Any) -> None:
 def run_fit(args: argparse.Namespace) -> int:
     """Fit every seed, write the run and print the results."""
     plan = make_plan(args)
+    if args.config is None and plan.config is not None:
+        say(
+            f"settings from {plan.config.removeprefix('shipped:')}, which comes with agssl; --no-config leaves them out"
+        )
     if args.jobs < 1:
         raise SettingsError(f"jobs = {args.jobs}, but at least one is needed")
     if not args.checkpoint >= 0:
@@ -108,6 +112,7 @@ def run_fit(args: argparse.Namespace) -> int:
             command=shlex.join(["agssl", *args.argv]),
             device=args.device,
             threads=args.threads,
+            config=plan.config,
         )
         writer.commit(about, plan.settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
     if args.json:

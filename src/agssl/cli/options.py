@@ -11,6 +11,7 @@ from typing import Any
 from agssl import config
 from agssl.config import RUN_KEYS, Settings, parse_alpha, parse_task_weights, read_toml
 from agssl.errors import SettingsError
+from agssl.shipped import with_config
 
 _HELP = {
     "method": f"{', '.join(config.METHODS)}",
@@ -115,6 +116,9 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
         help="auto (default), public, random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
     )
     parser.add_argument("--config", metavar="FILE", help="TOML file with settings, and split and seeds if need be")
+    parser.add_argument(
+        "--no-config", action="store_true", help="without the settings that come with the package for some datasets"
+    )
 
 
 @dataclass(frozen=True)
@@ -124,15 +128,23 @@ class Plan:
     settings: Settings
     seeds: tuple[int, ...]
     split: str
+    config: str | None = None  # the file that settings came from
 
 
 def make_plan(args: argparse.Namespace) -> Plan:
-    """Settings, seeds and split: options before the config file before defaults."""
+    """Settings, seeds and split: options before the config file before defaults.
+
+    Without a config of the user's own, a dataset's shipped one is used, if there is one for the method.
+    """
     values = {} if args.config is None else read_toml(args.config, RUN_KEYS)
+    config: str | None = args.config
     seeds, split = values.pop("seeds", 1), values.pop("split", "auto")
     for name, value in vars(args).items():
         if name.startswith("set_"):
             values[name.removeprefix("set_")] = value
+    if config is None and not args.no_config:
+        values, path = with_config(_dataset_name(args.graph), values)
+        config = None if path is None else f"shipped:{path.name}"
     if values.get("patience") == 0:
         values["patience"] = None
     if args.seeds is not None:
@@ -142,7 +154,14 @@ def make_plan(args: argparse.Namespace) -> Plan:
     split = split if args.split is None else args.split
     if not isinstance(split, str):
         raise SettingsError(f"split = {split!r}, but it must be text, as in random:20/500/1000")
-    return Plan(Settings().replace(**values), _seeds(seeds), split)
+    return Plan(Settings().replace(**values), _seeds(seeds), split, config)
+
+
+def _dataset_name(graph: str) -> str:
+    """What a dataset's configs are called by; a path has none."""
+    from agssl.data.datasets import dataset_spec, is_dataset
+
+    return dataset_spec(graph).name if is_dataset(graph) else graph
 
 
 def _seeds(value: Any) -> tuple[int, ...]:
