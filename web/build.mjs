@@ -1,7 +1,13 @@
 // Bundles src/ into the package, with the licences of everything that is in the bundle beside it.
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+
+// What the bundle was made of, so that a test can tell when it is out of date.
+const sources = createHash("sha256");
+const folder = join(import.meta.dirname, "src");
+for (const name of readdirSync(folder).sort()) sources.update(readFileSync(join(folder, name)));
 
 const out = join(import.meta.dirname, "../src/agssl/report/page");
 const result = await build({
@@ -14,6 +20,7 @@ const result = await build({
   charset: "ascii",
   legalComments: "none",
   metafile: true,
+  banner: { js: `/* sources ${sources.digest("hex")}; licences in LICENSES.txt */` },
 });
 const script = readFileSync(join(out, "page.js"), "utf8");
 for (const tag of ["</script", "<!--"]) {

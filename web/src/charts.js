@@ -1,7 +1,7 @@
 // Training curves, trust, errors and disagreement. Tables of shares are real tables, shaded.
 import * as Plot from "@observablehq/plot";
 import { categorical } from "./colours.js";
-import { count, figure, h, number, percent, plural, section } from "./dom.js";
+import { count, figure, h, number, percent, plural, section, shaded } from "./dom.js";
 
 const PARTS = { test: "test", val: "validation" };
 const HEIGHT = 250;
@@ -39,7 +39,11 @@ function lines(label, series, { y, percentages = false, named = true, best = nul
   if (!rows.length) return null;
   let low = Math.min(...rows.map((row) => row.y));
   let high = Math.max(...rows.map((row) => row.y));
-  if (percentages) { low = Math.max(0, low); high = Math.min(1, high + 0.02); }
+  if (percentages) { // the first steps up from chance are cut off, or they would press the rest flat
+    const sorted = rows.map((row) => row.y).sort((a, b) => a - b);
+    low = Math.max(0, sorted[Math.floor(0.06 * sorted.length)] - 0.03);
+    high = Math.min(1, high + 0.01);
+  }
   if (high === low) high = low + 1e-3;
   const last = Math.max(...rows.map((row) => row.x), 1);
   const ends = spreadOut(series.map(({ name, values, colour }) => ({ name, colour, y: values.findLast((v) => v !== null && v !== undefined) }))
@@ -47,13 +51,13 @@ function lines(label, series, { y, percentages = false, named = true, best = nul
   const write = (v) => (percentages ? percent(v) : number(v));
   return chart(label, () => ({
     marginRight: named ? 64 : 12,
-    x: { label: "epoch", domain: [0, last], ticks: 5, tickSize: 0 },
+    x: { label: "epoch", labelArrow: "none", domain: [0, last], ticks: 5, tickSize: 0 },
     y: { label: y, domain: [low, high], ticks: 5, tickSize: 0, tickFormat: percentages ? (v) => `${Math.round(100 * v)}%` : undefined },
     marks: [
       Plot.gridY({ ticks: 5, ...GRID }),
       best === null ? null : Plot.ruleX([best], { stroke: "var(--muted)", strokeDasharray: "2 3" }),
       best === null ? null : Plot.text([best], { x: (v) => v, frameAnchor: best > 0.8 * last ? "top-right" : "top-left", dx: best > 0.8 * last ? -4 : 4, dy: -12, text: () => "kept", fill: "var(--muted)" }),
-      Plot.line(rows, { x: "x", y: "y", z: "name", stroke: "colour", strokeWidth: (row) => (row.bold ? 2.6 : 1.5), strokeLinejoin: "round" }),
+      Plot.line(rows, { x: "x", y: "y", z: "name", stroke: "colour", strokeWidth: (row) => (row.bold ? 2.6 : 1.5), strokeLinejoin: "round", clip: percentages }),
       named ? Plot.text(ends, { x: () => last, y: "at", text: "name", fill: "colour", textAnchor: "start", dx: 6, fontWeight: 600 }) : null,
       Plot.tip(rows, Plot.pointer({ x: "x", y: "y", title: (row) => `${row.name}, epoch ${row.x}\n${write(row.y)}`, ...TIP })),
     ],
@@ -76,23 +80,20 @@ export function training(page) {
   const mse = students.length ? [["train_mse", "training", "var(--c0)"], ["val_mse", "validation", "var(--c4)"]].map(([column, name, c]) =>
     ({ name, values: students.at(-1)[1][column] ?? [], colour: c, bold: false })) : [];
   return section("training", "Training", `Seed ${page.seed}. The epoch with the best validation accuracy is the one that is kept.`,
-    h("div", { class: "grid" },
+    h("div", { class: `grid${mse.length ? " three" : ""}` },
       figure("Validation accuracy", null, lines("Validation accuracy over epochs", accuracy, { y: null, percentages: true, named: false }), legend(accuracy)),
       figure("Training loss", null, lines("Loss over epochs", pick("loss"), { y: null, named: false }), legend(accuracy)),
-      mse.length > 0 && figure("Squared error of the integrated teacher", `against the labels; ${lastStage}`,
+      mse.length > 0 && figure("Squared error of the integrated teacher", null,
         lines("Squared error of the integrated teacher over epochs", mse, { y: null, best }))));
 }
 
 // A table of shares, shaded by value.
-function heat({ caption, corner, columns, rows, max, write, strong = 0.55, note }) {
+function heat({ caption, corner, columns, rows, max, write, note }) {
   return h("div", { class: "scroll" }, h("table", { class: `heatmap${columns.length > 10 ? " many" : ""}` }, h("caption", { class: "hidden" }, caption),
     h("thead", null, h("tr", null, h("th", { scope: "col" }, corner), columns.map((name) => h("th", { scope: "col", title: name }, h("span", null, name))),
       note && h("th", { scope: "col", class: "num quiet" }, note))),
     h("tbody", null, rows.map(({ name, values, extra, shades }) => h("tr", null, h("th", { scope: "row", title: name }, name),
-      values.map((value, k) => {
-        const shade = Math.max(0, Math.min(1, (shades ? shades[k] : value) / max));
-        return h("td", { class: `heat${shade > strong ? " strong" : ""}`, style: { "--v": shade.toFixed(3) } }, write(value));
-      }), note && h("td", { class: "num quiet" }, extra))))));
+      values.map((value, k) => shaded(Math.max(0, Math.min(1, (shades ? shades[k] : value) / max)), write(value))), note && h("td", { class: "num quiet" }, extra))))));
 }
 
 export function trust(page) {
@@ -106,7 +107,7 @@ export function trust(page) {
   return section("trust", "Whom nodes trusted", "The mean weight of each teacher. Weights of a node sum to one.", h("div", { class: "grid" },
     figure("By degree", "number of neighbours", heat({ caption: "Mean weight by degree", corner: "degree", rows: groups(page.degree), max: max(page.degree), ...shared })),
     figure("By predicted class", null, heat({ caption: "Mean weight by predicted class", corner: "class", rows: groups(page.by_class), max: max(page.by_class), ...shared })),
-    series.length > 0 && figure("Over epochs", `mean over all nodes; ${stage}`, lines("Mean weight over epochs", series, { y: null, best: page.best ? page.best.epoch : null }))));
+    series.length > 0 && h("div", { class: "wide" }, figure("Over epochs", `mean over all nodes; ${stage}`, lines("Mean weight over epochs", series, { y: null, best: page.best ? page.best.epoch : null })))));
 }
 
 export function errors(page) {
@@ -117,8 +118,8 @@ export function errors(page) {
   const total = page.reliability.reduce((sum, bin) => sum + bin.nodes, 0);
   const reliability = chart("Accuracy by confidence", () => ({
     marginRight: 12,
-    x: { label: "confidence", domain: [0, 1], ticks: 5, tickSize: 0, tickFormat: (v) => `${Math.round(100 * v)}%` },
-    y: { label: "accuracy", domain: [0, 1], ticks: 5, tickSize: 0, tickFormat: (v) => `${Math.round(100 * v)}%` },
+    x: { label: "confidence", labelArrow: "none", domain: [0, 1], ticks: 5, tickSize: 0, tickFormat: (v) => `${Math.round(100 * v)}%` },
+    y: { label: null, domain: [0, 1], ticks: 5, tickSize: 0, tickFormat: (v) => `${Math.round(100 * v)}%` },
     r: { range: [2, 11] },
     marks: [
       Plot.gridY({ ticks: 5, ...GRID }),
@@ -132,7 +133,7 @@ export function errors(page) {
   return section("errors", "Right, wrong, and how sure", `Seed ${page.seed}, ${PARTS[page.part]} nodes.`, h("div", { class: "grid" },
     figure("Confusion", "rows: label; columns: prediction; shaded by the share of the row",
       heat({ caption: "Nodes by label and prediction", corner: "", columns: page.classes, rows, max: 1, write: (v) => (v ? count(v) : "·"), note: "right" })),
-    figure("Reliability", `a dot is a bin of confidence, its size the nodes in it (${count(total)} in all); the line is perfect calibration`, reliability)));
+    figure("Reliability", `accuracy by confidence; the size of a dot is its nodes, ${count(total)} in all; on the line, the model is as sure as it should be`, reliability)));
 }
 
 export function disagreement(page) {
@@ -148,7 +149,7 @@ export function disagreement(page) {
   return section("disagreement", "Where teachers disagree, and what integration made of it",
     `Seed ${page.seed}, ${PARTS[page.part]} nodes. The best single teacher is the one with the best validation accuracy: ${best}.`, h("div", { class: "grid" },
       figure("Agreement", "share of nodes that two models predict alike", heat({ caption: "Agreement", corner: "", columns: names, rows, max: 1, write: (v) => (v === 1 ? "" : number(v, 2)) })),
-      figure(`The student against ${best} alone`, plural(total, "node"),
+      h("div", { class: "stack" }, figure(`The student against ${best} alone`, plural(total, "node"),
         h("div", { class: "pieces", "aria-hidden": "true" }, piece(kept, "both right", "kept"), piece(rescued, "rescued", "rescued"), piece(spoiled, "spoiled", "spoiled"), piece(lost, "both wrong", "lost")),
         h("ul", { class: "changes" }, item(rescued, "rescued", "rescued", `${best} wrong, student right`), item(spoiled, "spoiled", "spoiled", `${best} right, student wrong`),
           item(kept, "both right", "kept", ""), item(lost, "both wrong", "lost", ""))),
@@ -157,5 +158,5 @@ export function disagreement(page) {
           h("tbody", null, byRight.map(({ teachers, nodes, right }) => h("tr", null,
             h("th", { scope: "row" }, `${teachers} of ${page.tasks.length}`),
             h("td", null, h("span", { class: "bar" }, h("i", { style: { width: `${nodes ? (100 * right) / nodes : 0}%` } }))),
-            h("td", { class: "num" }, nodes ? percent(right / nodes, 0) : "–"), h("td", { class: "num quiet" }, plural(nodes, "node")))))))));
+            h("td", { class: "num" }, nodes ? percent(right / nodes, 0) : "–"), h("td", { class: "num quiet" }, plural(nodes, "node"))))))))));
 }

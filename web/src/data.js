@@ -57,7 +57,14 @@ export class Nodes {
 
   neighbours(i) { return this.near.subarray(this.start[i], this.start[i + 1]); }
   name(i) { return this.names ? this.names[i] : String(i); }
-  className(c) { return c < 0 ? "no label" : this.page.classes[c]; }
+
+  // A bare number would be taken for a figure.
+  className(c) {
+    if (c < 0) return "no label";
+    const name = this.page.classes[c];
+    return /^-?\d+$/.test(name) ? `class ${name}` : name;
+  }
+
   predicted(i) { return this.top[i * this.keep]; }
   confidence(i) { return this.probability[i * this.keep] / this.page.share; }
   right(i) { return this.label[i] < 0 ? null : this.label[i] === this.predicted(i); }

@@ -25,6 +25,12 @@ export const count = (value) => (value === null || value === undefined ? "\u2013
 export const points = (value) => `${value > 0 ? "+" : ""}${signed((100 * value).toFixed(1))}`;
 export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
+// A shaded cell, with v in 0..1; where writing changes to the other colour differs between light and dark.
+export const shaded = (v, ...children) => {
+  const strength = v > 0.78 ? " strong" : v > 0.62 ? " middle" : "";
+  return h("td", { class: `heat${strength}`, style: { "--v": v.toFixed(3) } }, ...children);
+};
+
 export const section = (id, title, lead, ...children) =>
   h("section", { id, "aria-labelledby": `${id}-title` },
     h("h2", { id: `${id}-title` }, title), lead && h("p", { class: "lead" }, lead), ...children);

@@ -74,7 +74,7 @@ function interesting(nodes) {
     if (nodes.label[i] < 0 || !nodes.neighbours(i).length || nodes.neighbours(i).length > 12) continue;
     let wrong = 0;
     for (let k = 0; k < nodes.tasks; k++) wrong += nodes.said(k + 1, i)[0].class !== nodes.label[i];
-    const score = (nodes.part[i] === 3 ? 1 : 0) + (nodes.right(i) ? 2 * wrong : 0) + Math.min(nodes.neighbours(i).length, 6) / 10;
+    const score = (nodes.part[i] === 3 ? 20 : 0) + (nodes.right(i) ? 2 * wrong : 0) + Math.min(nodes.neighbours(i).length, 6) / 10;
     if (score > most) [best, most] = [i, score];
   }
   return best;
@@ -134,7 +134,7 @@ function labelsOf(nodes, entries, which) {
 
 function byClass(nodes) {
   const which = Uint8Array.from({ length: nodes.count }, (_, i) => Math.min(nodes.predicted(i), 253));
-  const entries = entriesOf(nodes.page.classes.slice(0, 254), which);
+  const entries = entriesOf(nodes.page.classes.slice(0, 254).map((_, c) => nodes.className(c)), which);
   return { entries, which, labels: labelsOf(nodes, entries, which) };
 }
 

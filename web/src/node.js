@@ -1,7 +1,7 @@
 // One node: what it is, whom it trusted, what each teacher said of it, and who its neighbours are.
 import { forceCollide, forceLink, forceManyBody, forceRadial, forceSimulation } from "d3-force";
 import { categorical } from "./colours.js";
-import { count, h, number, percent, plural, s } from "./dom.js";
+import { count, h, number, percent, plural, s, shaded } from "./dom.js";
 
 const DRAWN = 36; // neighbours in the drawing
 const LISTED = 8; // neighbours in the list, until asked for more
@@ -49,14 +49,13 @@ function opinions(nodes, i) {
     const found = said.find((one) => one.class === c);
     const share = found ? found.share : null;
     const low = share === null || share < 0.0005;
-    return h("td", { class: `heat${share > 0.6 ? " strong" : ""}`, style: { "--v": (share ?? 0).toFixed(3) } },
-      low ? "·" : (100 * share).toFixed(1));
+    return shaded(share ?? 0, low ? "·" : (100 * share).toFixed(1));
   };
   const trust = nodes.tasks > 0;
   return h("div", { class: "scroll" }, h("table", { class: "opinions" },
     h("caption", null, trust ? "Whom it trusted, and what they said" : "What the model said", h("span", null, " (probability of each class, %)")),
     h("thead", null, h("tr", null, h("th", { scope: "col" }, trust ? "Teacher" : ""),
-      trust && h("th", { scope: "col", colspan: 2 }, "Trust"), classes.map((c) => h("th", { scope: "col", class: "class" }, chip(nodes, c))))),
+      trust && h("th", { scope: "col", colspan: 2 }, "Trust"), classes.map((c) => h("th", { scope: "col", class: "class", title: nodes.className(c) }, h("i", { style: { background: categorical(c) } }), nodes.page.classes[c])))),
     h("tbody", null, rows.map((row) => h("tr", { class: row.model ? null : "total" },
       h("th", { scope: "row" }, row.name),
       trust && h("td", { class: "trust" }, row.model > 0 && bar(row.weight)),
@@ -106,7 +105,7 @@ function drawing(nodes, i, near, choose) {
     .force("charge", forceManyBody().strength(-60))
     .force("link", forceLink(links).distance(46).strength((l) => (l.own ? 0.02 : 0.25)))
     .force("collide", forceCollide(shown.length > 16 ? 11 : 16)).tick(140);
-  const named = shown.length <= 14;
+  const named = shown.length <= (shown.some((j) => nodes.name(j).length > 6) ? 7 : 14);
   const at = ({ x, y }) => [width / 2 + 1.35 * x, height / 2 + y];
   const edge = ({ source, target, own }) => {
     const [[x1, y1], [x2, y2]] = [at(source), at(target)];
@@ -123,7 +122,7 @@ function drawing(nodes, i, near, choose) {
         (nodes.label[item.id] < 0 ? "no label" : `label ${nodes.className(nodes.label[item.id])}`)),
       wrong && s("circle", { r: self ? 14 : 10, class: "label-ring", style: { stroke: categorical(nodes.label[item.id]) } }),
       s("circle", { r: self ? 10 : 6.5, style: { fill: categorical(nodes.predicted(item.id)) } }),
-      (named || self) && s("text", { y: self ? -17 : y < height / 2 ? -11 : 19 }, name.length > 12 ? `${name.slice(0, 11)}…` : name));
+      (named || self) && s("text", { y: self ? -18 : (y < height / 2 ? -11 : 19) + (wrong ? (y < height / 2 ? -3 : 3) : 0) }, name.length > 12 ? `${name.slice(0, 11)}…` : name));
   };
   const note = `Fill: prediction; ring: the label where it is another` +
     (shown.length < near.length ? `; ${shown.length} of ${count(near.length)} drawn` : "");

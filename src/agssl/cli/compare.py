@@ -69,7 +69,9 @@ def show(found: dict[str, Any], names: list[str]) -> None:
     rows = table("run", *heads, "how", left=("run", "how"))
     for difference, name in zip(found["differences"], names[1:], strict=True):
         count = len(difference["seeds"])
-        how = f"paired, {count} seed{'s' * (count > 1)}" if difference["paired"] else f"not paired: {difference['note']}"
+        how = (
+            f"paired, {count} seed{'s' * (count > 1)}" if difference["paired"] else f"not paired: {difference['note']}"
+        )
         rows.add_row(name, *(_change(measure, difference[measure]) for measure in measures), how)
     out.print(rows)
     if any(d["paired"] and len(d["seeds"]) == 1 for d in found["differences"]):

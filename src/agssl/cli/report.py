@@ -25,7 +25,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("run", metavar="RUN", help="a folder written by agssl fit")
     parser.add_argument("--seed", type=int, metavar="S", help="the seed to show in detail (default: the first)")
     parser.add_argument("--baseline", metavar="RUN", help="a run of --method gcn on the same graph, to stand beside it")
-    parser.add_argument("--map", default="tsne", metavar="HOW", help="layout of the map: tsne (default) or pca (at once)")
+    parser.add_argument(
+        "--map", default="tsne", metavar="HOW", help="layout of the map: tsne (default) or pca (at once)"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: report.html in the run)")
     parser.set_defaults(handler=run_report)
 

@@ -58,4 +58,3 @@ def pack(arrays: Mapping[str, np.ndarray]) -> tuple[list[dict[str, Any]], str]:
         parts += [data, b"\0" * (-len(data) % 8)]  # typed arrays must start at a multiple of their width
         at += len(data) + len(parts[-1])
     return where, base64.b64encode(zlib.compress(b"".join(parts), 6)).decode("ascii")
-

@@ -26,7 +26,7 @@ def page(data: Mapping[str, Any], arrays: Mapping[str, np.ndarray], title: str) 
     script = _file("page.js")
     parts = {
         "TITLE": html.escape(title),
-        "POLICY": f"default-src 'none'; script-src 'sha256-{_digest(script)}'; style-src 'unsafe-inline'; img-src data:",
+        "POLICY": f"default-src 'none'; script-src 'sha256-{_digest(script)}'; style-src 'unsafe-inline'",
         "STYLE": _file("style.css"),
         "DATA": embedded({**data, "arrays": where}),
         "ARRAYS": packed,
