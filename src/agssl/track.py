@@ -33,6 +33,8 @@ class _Writer(Protocol):
 class Tracker:
     """Calls of `tracker(stage, record)` become figures `stage/name`, one step an epoch; close it, or use `with`.
 
+    A stage that begins again, as a teacher does for each loss weight that it is tried with, goes on as `stage try 2`.
+
     Args:
         kind: `tensorboard` or `mlflow`.
         where: for TensorBoard the folder to write to (default `runs/tensorboard`); for MLflow the tracking URI
@@ -46,12 +48,17 @@ class Tracker:
     ) -> None:
         check_tracking(kind)
         self._writer: _Writer = (_TensorBoard if kind == "tensorboard" else _Mlflow)(where, name)
+        self._tries: dict[str, tuple[int, int]] = {}  # by stage: which try it is, and its last epoch
         if settings:
             self._writer.settings(settings)
 
     def __call__(self, stage: str, record: Mapping[str, float]) -> None:
         """Note the figures of one epoch."""
         step = int(record["epoch"])
+        number, last = self._tries.get(stage, (1, -1))
+        number += step <= last
+        self._tries[stage] = (number, step)
+        stage = stage if number == 1 else f"{stage} try {number}"
         for name, value in record.items():
             if name != "epoch":
                 self._writer.figure(_clean(f"{stage}/{name}"), float(value), step)
