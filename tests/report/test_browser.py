@@ -96,7 +96,7 @@ def test_a_node_is_found_and_shown_as_the_run_has_it(tab: Tab, run: Run) -> None
     assert shown == pytest.approx(100 * float(row["probability"]), abs=0.0551)
     assert bundle.weights is not None
     for k, task in enumerate(bundle.task_names):
-        weight = panel.locator("table tbody tr", has_text=task).locator("td.num").inner_text()
+        weight = panel.locator("table tbody tr", has_text=task).locator("td .num").inner_text()
         assert float(weight) == pytest.approx(float(bundle.weights[20, k]), abs=0.00056)
     near = run.graph(1).neighbours(20)
     assert f"{len(near)} neighbour" in panel.locator("header p").inner_text()

@@ -57,6 +57,7 @@ export class NodeMap {
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
     this.over.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.element.style.setProperty("--ratio", width / height); // on paper it keeps its shape
     this.zoom.extent([[0, 0], [width, height]]).translateExtent([[0, 0], [width, height]]);
     this.draw();
   }

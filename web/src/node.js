@@ -55,11 +55,10 @@ function opinions(nodes, i) {
   return h("div", { class: "scroll" }, h("table", { class: "opinions" },
     h("caption", null, trust ? "Whom it trusted, and what they said" : "What the model said", h("span", null, " (probability of each class, %)")),
     h("thead", null, h("tr", null, h("th", { scope: "col" }, trust ? "Teacher" : ""),
-      trust && h("th", { scope: "col", colspan: 2 }, "Trust"), classes.map((c) => h("th", { scope: "col", class: "class", title: nodes.className(c) }, h("i", { style: { background: categorical(c) } }), nodes.page.classes[c])))),
+      trust && h("th", { scope: "col" }, "Trust"), classes.map((c) => h("th", { scope: "col", class: "class", title: nodes.className(c) }, h("i", { style: { background: categorical(c) } }), nodes.page.classes[c])))),
     h("tbody", null, rows.map((row) => h("tr", { class: row.model ? null : "total" },
       h("th", { scope: "row" }, row.name),
-      trust && h("td", { class: "trust" }, row.model > 0 && bar(row.weight)),
-      trust && h("td", { class: "num" }, row.model > 0 ? number(row.weight) : ""),
+      trust && h("td", { class: "trust" }, row.model > 0 && [bar(row.weight), h("span", { class: "num" }, number(row.weight))]),
       classes.map((c) => cell(row, c)))))));
 }
 

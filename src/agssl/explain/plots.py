@@ -78,7 +78,7 @@ def embedding_map(
     figure = _figure(7.5, 6)
     axes = figure.subplots()
     x, y = flat_map(hidden, layout).T
-    size = float(np.clip(4e4 / len(x), 1.5, 18))
+    size = float(np.clip(4e4 / len(x), 1.5, 30))
     if names is None:
         points = axes.scatter(x, y, s=size, c=which, cmap="cividis", linewidths=0)
         figure.colorbar(points, label="probability of the predicted class")
