@@ -74,7 +74,8 @@ function interesting(nodes) {
     if (nodes.label[i] < 0 || !nodes.neighbours(i).length || nodes.neighbours(i).length > 12) continue;
     let wrong = 0;
     for (let k = 0; k < nodes.tasks; k++) wrong += nodes.said(k + 1, i)[0].class !== nodes.label[i];
-    const score = (nodes.part[i] === 3 ? 20 : 0) + (nodes.right(i) ? 2 * wrong : 0) + Math.min(nodes.neighbours(i).length, 6) / 10;
+    const followed = nodes.tasks && nodes.said(nodes.trusted(i) + 1, i)[0].class === nodes.label[i] && nodes.right(i);
+    const score = (nodes.part[i] === 3 ? 20 : 0) + (followed ? 2 * wrong : 0) + Math.min(nodes.neighbours(i).length, 6) / 5;
     if (score > most) [best, most] = [i, score];
   }
   return best;

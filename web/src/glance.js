@@ -35,9 +35,9 @@ function table(page) {
   const low = Math.min(...values);
   const high = Math.max(...values);
   const pad = Math.max(0.004, (high - low) * 0.12);
-  const scale = (v) => 6 + (188 * (v - low + pad)) / (high - low + 2 * pad);
-  const strip = (row) => s("svg", { viewBox: "0 0 200 20", preserveAspectRatio: "xMinYMid", class: "strip", "aria-hidden": "true" },
-    s("line", { x1: 0, x2: 200, y1: 10, y2: 10, class: "axis" }),
+  const scale = (v) => 6 + (248 * (v - low + pad)) / (high - low + 2 * pad);
+  const strip = (row) => s("svg", { viewBox: "0 0 260 20", preserveAspectRatio: "xMinYMid", class: "strip", "aria-hidden": "true" },
+    s("line", { x1: 0, x2: 260, y1: 10, y2: 10, class: "axis" }),
     row.accuracy.values.length > 1 && row.accuracy.values.map((v) => s("circle", { cx: scale(v), cy: 10, r: 2.6, class: "one" })),
     row.accuracy.mean !== null && s("circle", { cx: scale(row.accuracy.mean), cy: 10, r: 5, class: `mean ${row.role}` }));
   const several = page.seeds.length > 1;

@@ -206,7 +206,7 @@ export class NodeMap {
     const [x, y] = this.width ? this.place(node) : [0, 0];
     const outside = x < 0 || y < 0 || x > this.width || y > this.height;
     if (outside) this.reset();
-    this.draw();
+    else if (this.width) this.annotate(); // the points stay as they are
   }
 }
 

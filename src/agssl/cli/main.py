@@ -23,6 +23,7 @@ examples:
   agssl fit digits --seeds 3
   agssl fit my-graph/ --integration ts --out runs/mine
   agssl explain runs/mine --node 42
+  agssl report runs/mine
 
 exit codes: 0 done, 2 a mistake in input or settings, 1 anything else, 130 interrupted
 """

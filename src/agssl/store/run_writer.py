@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agssl.train.loop import Record
 
 _STAGING = ".agssl-"
-_OURS = re.compile(r"config\.toml|metrics\.json|pictures|seed-\d+")
+_OURS = re.compile(r"config\.toml|metrics\.json|pictures|report\.html|seed-\d+")
 
 
 class RunWriter:
