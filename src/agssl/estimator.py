@@ -18,7 +18,8 @@ from agssl.data.splits import make_split
 from agssl.errors import GraphError
 from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
-from agssl.explain.plots import training_curves, weights_by_group
+from agssl.explain.plots import embedding_map, training_curves, weights_by_group
+from agssl.explain.summary import fit_result, result_html, result_text
 from agssl.rng import Rng
 from agssl.store.model import Bundle, load_bundle, save_bundle
 from agssl.train.fit import fit
@@ -141,7 +142,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         Args:
             graph: the graph with its labels.
             y: labels to use in place of the graph's, [N].
-            watch: called as `watch(stage, record)` after every epoch.
+            watch: called as `watch(stage, record)` after every epoch; a `agssl.track.Tracker` is one.
         """
         settings, seed = self.settings(), 0 if self.random_state is None else int(self.random_state)
         if y is not None:
@@ -219,6 +220,30 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         """Learning curves of all teachers and students (needs the extra `plot`)."""
         check_is_fitted(self, "history_")
         return training_curves({stage: columns(records) for stage, records in self.history_.items()})
+
+    def plot_embedding(self, colour: str = "class", layout: str = "tsne") -> Figure:
+        """A flat map of all nodes by their embedding (needs the extra `plot`).
+
+        Args:
+            colour: by predicted `class`, most trusted `task`, `confidence`, or whether it is `right`.
+            layout: `tsne`, or `pca`, which is quicker and tells fewer classes apart.
+        """
+        check_is_fitted(self, "bundle_")
+        return embedding_map(self.bundle_, self._fitted_graph(), self.embed(), colour, layout)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        parameters: str = super().__repr__(N_CHAR_MAX)
+        return f"{parameters}\n{result_text(self._result())}" if hasattr(self, "bundle_") else parameters
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What a notebook shows: scikit-learn's parameters, and below them what came of the fit."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "bundle_") and "text/html" in shown:
+            shown["text/html"] += result_html(self._result())
+        return shown
+
+    def _result(self) -> dict[str, Any]:
+        return fit_result(self.bundle_, getattr(self, "graph_", None))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file (safetensors; no pickle)."""

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from agssl.cli.common import command_parser, console, json_text, say, table
@@ -50,6 +51,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="S",
         help="seconds between checkpoints (default: 10; 0: every epoch)",
     )
+    parser.add_argument("--track", metavar="WHERE", help="follow training in tensorboard or mlflow (extra track)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
     add_compute(parser)
     add_settings(parser)
@@ -74,8 +76,14 @@ def run_fit(args: argparse.Namespace) -> int:
         from agssl.explain.plots import check_plotting
 
         check_plotting()
+    if args.track is not None:
+        from agssl.track import check_tracking
 
-    from agssl.cli.progress import Progress
+        check_tracking(args.track)
+        if args.jobs > 1:
+            raise SettingsError(f"--track follows one seed at a time, but --jobs is {args.jobs}; leave one of them out")
+
+    from agssl.cli.progress import Following, Progress
     from agssl.data.fetch import data_folders
     from agssl.data.resolve import open_graph
     from agssl.data.splits import make_split
@@ -103,7 +111,8 @@ def run_fit(args: argparse.Namespace) -> int:
         job = runner.Job(graph, plan.settings, plan.split, *where)
         start = time.perf_counter()
         with Progress(len(plan.seeds), plan.settings.epochs, args.jobs) as progress:
-            results = runner.fit_seeds(job, plan.seeds, args.jobs, progress.watch, progress.done, finished)
+            follow = Following(progress, args.track, Path(out), plan.settings)
+            results = runner.fit_seeds(job, plan.seeds, args.jobs, follow.watch, follow.done, finished)
         summary = runner.summarise(graph.name, plan.settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(
