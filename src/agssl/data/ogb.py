@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agssl.data.arrays import Archive
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.errors import DataError
@@ -51,14 +52,9 @@ def read_ogb(path: Path, *, name: str, require_labels: bool = True, notify: bool
 
 def read_without_features(path: Path, *, name: str, missing: str) -> Graph:
     """ogbn-arxiv from one `.npz` with edges, labels and the split, but no features."""
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            edges, y = arrays["edge_index"], arrays["y"]
-            parts = {
-                part: arrays[f"{key}_idx"] for part, key in (("train", "train"), ("val", "valid"), ("test", "test"))
-            }
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"cannot read {path}: {error}; replace the file") from error
+    arrays = Archive(path)
+    edges, y = arrays["edge_index"], arrays["y"]
+    parts = {part: arrays[f"{key}_idx"] for part, key in (("train", "train"), ("val", "valid"), ("test", "test"))}
     return Graph.from_arrays(edges, None, y, split=Split.from_arrays(parts), name=name, missing=missing, notify=False)
 
 
