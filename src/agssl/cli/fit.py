@@ -40,6 +40,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     parser.add_argument("--plot", action="store_true", help="draw pictures of the first seed into the run (extra plot)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
+    parser.add_argument(
+        "--no-memory-check", dest="memory_check", action="store_false", help="start even if memory may not suffice"
+    )
     add_compute(parser)
     add_settings(parser)
     parser.set_defaults(handler=run_fit)
@@ -72,6 +75,10 @@ def run_fit(args: argparse.Namespace) -> int:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch
         make_split(plan.split, graph, Rng(seed).child("split"))
+    if args.memory_check and args.device == "cpu":
+        from agssl.train.memory import check_memory
+
+        check_memory(graph, plan.settings, min(args.jobs, len(plan.seeds)))
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     with RunWriter(out) as writer:
         cache = data_folders().cache / "targets"

@@ -12,11 +12,11 @@ import traceback
 from collections.abc import Iterator, Sequence
 
 from agssl import __version__
-from agssl.cli import data, embed, explain, fit, predict
+from agssl.cli import data, doctor, embed, explain, fit, predict
 from agssl.cli.common import Parser, add_debug, refuse_unknown, say
 from agssl.errors import AgsslError
 
-COMMANDS = (data, fit, predict, explain, embed)
+COMMANDS = (data, fit, predict, explain, embed, doctor)
 
 _EXAMPLES = """\
 examples:

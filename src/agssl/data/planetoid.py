@@ -49,7 +49,8 @@ def read_planetoid(paths: Iterable[Path], *, name: str) -> Graph:
 
     split = Split(np.arange(len(train_y)), np.arange(len(train_y), len(train_y) + _VALIDATION), np.sort(test))
     classes = range(ally.shape[1])
-    return Graph.from_arrays(np.vstack([source, target]), normalise_rows(x), y, classes=classes, split=split, name=name, notify=False)
+    edges = np.vstack([source, target])
+    return Graph.from_arrays(edges, normalise_rows(x), y, classes=classes, split=split, name=name, notify=False)
 
 
 def _edges(neighbours: Any, path: Path) -> tuple[np.ndarray, np.ndarray]:

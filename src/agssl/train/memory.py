@@ -162,7 +162,7 @@ def _cure(graph: Graph, settings: Settings, jobs: int, room: int) -> str:
     lean = tuple(task for task in settings.tasks if task.split(":")[0] not in _SHUFFLING)
     if settings.layers > 1 and fits(settings.replace(layers=1, hidden=min(settings.hidden, 64))):
         return f"{first}lower --layers to 1 and --hidden to {min(settings.hidden, 64)}"
-    if settings.method != "gcn" and lean and lean != settings.tasks and settings.method != "single":
-        if fits(settings.replace(tasks=lean, hidden=min(settings.hidden, 32))):
-            return f"{first}leave out a task (--tasks {','.join(lean)}) and lower --hidden to 32"
+    several = settings.method in ("agssl", "joint") and lean and lean != settings.tasks
+    if several and fits(settings.replace(tasks=lean, hidden=min(settings.hidden, 32))):
+        return f"{first}leave out a task (--tasks {','.join(lean)}) and lower --hidden to 32"
     return f"{first}use a smaller graph or a machine with more memory"
