@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint slow clean
+.PHONY: demo test lint slow fuzz clean
 
 demo: $(STAMP)
 	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn
@@ -21,6 +21,11 @@ lint: $(STAMP)
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+# 10,000 damaged files, 200 examples of every property; the figures go to results/fuzz.json
+fuzz: $(STAMP)
+	$(BIN)/python tests/fuzz/torture.py --cases 10000 --out results/fuzz.json
+	$(BIN)/python -m pytest tests/properties --hypothesis-profile=torture
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

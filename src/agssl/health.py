@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def folder_size(folder: Path) -> int:
 def checks() -> Iterator[Check]:
     """Every check in turn, each as soon as it is done."""
     for extra, (module, use) in EXTRAS.items():
-        yield _tried("extra", extra, lambda module=module, use=use: _use(module, use), absent=module)
+        yield _tried("extra", extra, partial(_use, module, use), absent=module)
     yield _tried("kernel", "sparse product and its gradient", _kernels)
     yield _tried("kernel", "METIS partition", _metis)
     yield _tried("self-test", "fit, save, load, predict", _fit)

@@ -21,7 +21,8 @@ from fuzz.mutate import mutated
 
 program.build_parser = functools.cache(program.build_parser)  # built anew, it would take half of the time
 
-SECONDS = 10  # a case that takes longer hangs
+SECONDS = 10  # of computing: a case that takes longer hangs
+WAITING = 120  # by the clock, for a case that waits for something
 
 Reader = Callable[[Path], None]
 
@@ -109,13 +110,16 @@ def time_limit(seconds: int) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise CaseTimeout
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    timers = ((signal.ITIMER_PROF, signal.SIGPROF, seconds), (signal.ITIMER_REAL, signal.SIGALRM, WAITING))
+    for timer, number, most in timers:
+        signal.signal(number, stop)
+        signal.setitimer(timer, most)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for timer, number, _ in timers:
+            signal.setitimer(timer, 0)
+            signal.signal(number, signal.SIG_DFL)
 
 
 def run_case(kind: str, seed: int, corpus: Path, work: Path) -> Outcome:

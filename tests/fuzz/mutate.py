@@ -94,7 +94,7 @@ def move_line(data: bytes, rng: random.Random) -> bytes:
 
 
 def drop_separator(data: bytes, rng: random.Random) -> bytes:
-    found = [i for i, byte in enumerate(data) if byte in b",\t\n\"[]{}:="]
+    found = [i for i, byte in enumerate(data) if byte in b',\t\n"[]{}:=']
     if not found:
         return data
     at = rng.choice(found)

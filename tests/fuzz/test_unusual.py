@@ -148,7 +148,8 @@ def _tidied(edges: np.ndarray, x: np.ndarray) -> Graph:
 
 ODD = [
     one_node_a_component, loops_only, duplicate_nodes, duplicate_edges, feature_of_1e30, column_of_1e30, tiny_features,
-    two_nodes_of_many_features, names_of_every_script, isolated, components, edgeless, one_edge, complete, star, class_without_labels, class_without_any_node,
+    two_nodes_of_many_features, names_of_every_script,
+    isolated, components, edgeless, one_edge, complete, star, class_without_labels, class_without_any_node,
     one_label_a_class, one_label, more_classes_than_hidden, single_feature, same_features, no_feature_of_some_nodes,
     four_nodes, nothing_to_test,
 ]  # fmt: skip

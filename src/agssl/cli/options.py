@@ -150,7 +150,9 @@ def _seeds(value: Any) -> tuple[int, ...]:
         if value < 1:
             raise SettingsError(f"seeds = {value}, but at least one is needed, as in --seeds 5")
         if value > MOST_SEEDS:
-            raise SettingsError(f"seeds = {value}, but that is a count, and {MOST_SEEDS} are the most; for one seed: --seed")
+            raise SettingsError(
+                f"seeds = {value}, but {MOST_SEEDS} are the most; this is a count (one seed is --seed S)"
+            )
         return tuple(range(value))
     if min(value) < 0:
         raise SettingsError(f"seed {min(value)} is negative; seeds are 0, 1, 2, ...")

@@ -10,7 +10,6 @@ import io
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -117,7 +116,7 @@ class _Bounded(io.RawIOBase):
     number.
     """
 
-    def __init__(self, stream: IO[bytes], place: Place) -> None:
+    def __init__(self, stream: gzip.GzipFile, place: Place) -> None:
         super().__init__()
         self.stream, self.place, self.room = stream, place, free_memory()
         self.taken = 0

@@ -38,7 +38,8 @@ def read_planetoid(paths: Iterable[Path], *, name: str) -> Graph:
     sizes = {len(test), tx.shape[0], len(ty)}
     apart = len({allx.shape[1], tx.shape[1]}) > 1 or len({part.shape[1] for part in (train_y, ty, ally)}) > 1
     few = not len(test) or allx.shape[0] != len(ally) or test.min() < allx.shape[0] or len(train_y) > len(ally)
-    if len(sizes) > 1 or apart or few or len(np.unique(test)) < len(test) or num_nodes > 2 * (allx.shape[0] + len(test)):
+    far = num_nodes > 2 * (allx.shape[0] + len(test)) or len(np.unique(test)) < len(test)
+    if len(sizes) > 1 or apart or few or far:
         raise DataError(f"the files beside {files['graph']} do not fit together; replace them by the published ones")
 
     rows = np.concatenate([np.arange(allx.shape[0]), test])  # where each stored row belongs

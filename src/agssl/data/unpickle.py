@@ -24,6 +24,7 @@ class _Maker:
     """What a name stands for: something to call, and nothing to change (a pickle may set attributes)."""
 
     __slots__ = ("make",)
+    make: Callable[..., Any]
 
     def __init__(self, make: Callable[..., Any]) -> None:
         object.__setattr__(self, "make", make)
@@ -89,12 +90,12 @@ _UNUSED = ("PERSID", "BINPERSID", "INST", "OBJ", "EXT1", "EXT2", "EXT4", "NEWOBJ
 
 
 # Python's own class, since the one in C takes memory for as many objects as a file says it will mention.
-class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined,misc]
+class _Unpickler(pickle._Unpickler):
     """Builds arrays, matrices, lists and dictionaries, and nothing else."""
 
     dispatch: ClassVar[dict[int, Any]] = {
         code: load
-        for code, load in pickle._Unpickler.dispatch.items()  # type: ignore[attr-defined]
+        for code, load in pickle._Unpickler.dispatch.items()
         if code not in [getattr(pickle, name)[0] for name in _UNUSED]
     }
     stack: list[Any]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from agssl.config import Settings
 from agssl.data.graph import Graph
@@ -107,9 +106,9 @@ def _reach(graph: Graph, layers: int, pairs: bool) -> int:
 
 def _graph_bytes(graph: Graph) -> int:
     entries = len(graph.indices) + graph.num_nodes
-    if sp.issparse(graph.x):
-        return entries * PER_EDGE + graph.x.nnz * (PER_VALUE + 8)
-    return entries * PER_EDGE + graph.x.size * FLOAT * (DENSE + 1)
+    if isinstance(graph.x, np.ndarray):
+        return entries * PER_EDGE + graph.x.size * FLOAT * (DENSE + 1)
+    return entries * PER_EDGE + graph.x.nnz * (PER_VALUE + 8)
 
 
 def _weights(graph: Graph, settings: Settings, tasks: tuple[str, ...]) -> int:
