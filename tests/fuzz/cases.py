@@ -83,6 +83,23 @@ def read_run(folder: Path) -> None:
     command("explain", folder / "run", "--degree", "--json")
 
 
+def read_canaries(folder: Path) -> None:
+    """Give hostile files to everything that reads a file by itself."""
+    from agssl.data.arrays import Archive
+    from agssl.data.unpickle import unpickle
+    from agssl.store.model import load_bundle
+
+    refused: AgsslError | None = None
+    for path in sorted((folder / "canary").iterdir()):
+        for read in (unpickle, load_bundle, lambda path: dict(Archive(path))):
+            try:
+                read(path)
+            except AgsslError as error:
+                refused = error
+    assert refused is not None
+    raise refused
+
+
 # kind -> (files that may be damaged, reader)
 KINDS: dict[str, tuple[str, Reader]] = {
     "csv": ("tables/*.csv", lambda f: command("data", "info", f / "tables", "--json")),
@@ -96,6 +113,7 @@ KINDS: dict[str, tuple[str, Reader]] = {
     "split-csv": ("splits/split.csv", lambda f: _split(f, "csv")),
     "model": ("model.agssl", lambda f: command("predict", f / "model.agssl", f / "tables", "--json")),
     "run": ("run/**/*.*", read_run),
+    "canary": ("canary/*", read_canaries),
 }
 
 

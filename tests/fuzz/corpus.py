@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import pickle
 import struct
 import zipfile
@@ -120,6 +121,25 @@ def write_splits(folder: Path) -> None:
     (folder / "split.csv").write_text("id,split\n" + "\n".join(words) + "\n")
 
 
+class Canary:
+    """Leaves a file behind if it is ever unpickled as Python's own unpickler would."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return os.system, (f"touch {self.path}",)
+
+
+def write_canaries(folder: Path, path: str) -> None:
+    """Files that would run code, pickled in several ways, where a graph, a split or a model is expected."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for protocol in range(6):
+        (folder / f"pickle{protocol}").write_bytes(pickle.dumps({0: [Canary(path)], 1: Canary(path)}, protocol))
+    objects = np.array([Canary(path), None], dtype=object)
+    np.savez(folder / "arrays.npz", labels=objects, train=objects, adj_data=objects, class_names=objects)
+
+
 def write_corpus(folder: Path) -> None:
     """Everything, a trained run and its model included."""
     from agssl.cli.main import main
@@ -129,6 +149,7 @@ def write_corpus(folder: Path) -> None:
     write_planetoid(folder / "planetoid")
     write_ogb(folder / "ogb.zip")
     write_splits(folder / "splits")
+    write_canaries(folder / "canary", os.environ["AGSSL_FUZZ_CANARY"])
     (folder / "config.toml").write_text(CONFIG)
     quick = ["--epochs", "2", "--hidden", "4", "--tasks", "clu:clusters=2,pairdis", "--generations", "1"]
     code = main(["fit", str(folder / "tables"), *quick, "--out", str(folder / "run"), "--json"])

@@ -49,8 +49,11 @@ class Estimate:
         return self.process + self.graph + self.activations + self.weights + self.logits
 
     def needed(self, jobs: int = 1, held: int = 0) -> int:
-        """Bytes to be had from the system: that of all jobs, less what a process that works alone holds already."""
-        return max(0, self.total - held) if jobs == 1 else jobs * self.total
+        """Bytes to be had from the system: those of all jobs, less what a process that works alone holds already.
+
+        What it holds beyond the interpreter's share may be anything, so it is not counted.
+        """
+        return self.total - min(held, self.process) if jobs == 1 else jobs * self.total
 
 
 def estimate(graph: Graph, settings: Settings) -> Estimate:
