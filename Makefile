@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint slow page notebook screenshots clean
+.PHONY: demo test lint slow page notebook screenshots fuzz clean
 
 demo: $(STAMP)
 	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn
@@ -38,6 +38,11 @@ screenshots: $(VENV)/.docs
 $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $(VENV)/.docs
+
+# 10,000 damaged files, 200 examples of every property; the figures go to results/fuzz.json
+fuzz: $(STAMP)
+	$(BIN)/python tests/fuzz/torture.py --cases 10000 --out results/fuzz.json
+	$(BIN)/python -m pytest tests/properties --hypothesis-profile=torture
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -228,7 +228,7 @@ def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:
             values = tomllib.load(file)
     except OSError as error:
         raise SettingsError(f"can't read the config {path}: {error.strerror}; check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # tomllib's own error is a ValueError, as is one of UTF-8
         raise SettingsError(f"the config {path} is not valid TOML: {error}") from error
     values = {name.replace("-", "_"): value for name, value in values.items()}
     if values.get("patience") == 0:

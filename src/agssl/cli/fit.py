@@ -53,6 +53,9 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--track", metavar="WHERE", help="follow training in tensorboard or mlflow (extra track)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
+    parser.add_argument(
+        "--no-memory-check", dest="memory_check", action="store_false", help="start even if memory may not suffice"
+    )
     add_compute(parser)
     add_settings(parser)
     parser.set_defaults(handler=run_fit)
@@ -98,6 +101,10 @@ def run_fit(args: argparse.Namespace) -> int:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch
         make_split(plan.split, graph, Rng(seed).child("split"))
+    if args.memory_check and args.device == "cpu":
+        from agssl.train.memory import check_memory
+
+        check_memory(graph, plan.settings, min(args.jobs, len(plan.seeds)))
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from

@@ -12,11 +12,11 @@ import traceback
 from collections.abc import Iterator, Sequence
 
 from agssl import __version__
-from agssl.cli import bench, compare, data, embed, explain, fit, predict, report, tune
+from agssl.cli import bench, compare, data, doctor, embed, explain, fit, predict, report, tune
 from agssl.cli.common import Parser, add_debug, refuse_unknown, say
 from agssl.errors import AgsslError
 
-COMMANDS = (data, fit, predict, explain, embed, report, compare, tune, bench)
+COMMANDS = (data, fit, predict, explain, embed, report, compare, tune, bench, doctor)
 
 _EXAMPLES = """\
 examples:

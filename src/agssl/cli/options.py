@@ -58,6 +58,8 @@ _TYPES: Mapping[str, Callable[[str], Any]] = {
     "Mapping[str, float] | None": parse_task_weights,
 }
 
+MOST_SEEDS = 10_000  # nobody waits for more, and a slip of the finger should not fill the memory with a list of them
+
 _METAVARS = {"int": "N", "float": "X", "tuple[str,": "NAMES", "Alpha": "X", "Mapping[str,": "NAME=X"}
 
 
@@ -172,6 +174,10 @@ def _seeds(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list):
         if value < 1:
             raise SettingsError(f"seeds = {value}, but at least one is needed, as in --seeds 5")
+        if value > MOST_SEEDS:
+            raise SettingsError(
+                f"seeds = {value}, but {MOST_SEEDS} are the most; this is a count (one seed is --seed S)"
+            )
         return tuple(range(value))
     if min(value) < 0:
         raise SettingsError(f"seed {min(value)} is negative; seeds are 0, 1, 2, ...")
