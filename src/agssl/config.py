@@ -50,7 +50,7 @@ class Settings:
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 500
-    patience: int | None = 50
+    patience: int | None = 100
     class_weight: str = "none"
     lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
