@@ -142,7 +142,7 @@ def is_temporary(name: str) -> bool:
 
 
 def sweep(folder: Path, older: float = _STRAY) -> None:
-    """Remove temporary files and folders that nobody has written to for some time, whose processes are gone from here."""
+    """Remove temporary files and folders nobody has written to for some time, whose processes are gone from here."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             match = _TEMPORARY.fullmatch(entry.name)
