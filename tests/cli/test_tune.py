@@ -39,6 +39,7 @@ def test_the_settings_found_are_a_config_for_fit(agssl: Agssl, graph: Path) -> N
     assert not Path("results/tune/.small-agssl-ts.db.lock").exists()
 
 
+@pytest.mark.slow  # tests/search has the same without a process to kill
 def test_a_killed_search_goes_on(agssl: Agssl, graph: Path) -> None:
     words = ("tune", graph, "--method", "gcn", "--epochs", 150, "--patience", 0, "--trials", 5, "--tuning-seeds", 2)
     process = subprocess.Popen([sys.executable, "-m", "agssl", *map(str, words)], stderr=subprocess.PIPE, text=True)

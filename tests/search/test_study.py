@@ -171,7 +171,7 @@ def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.Mon
     search = search_of(tmp_path)
     run(search, 1)
     assert importances(open_study(search)) == {}
-    run(search, 12)
+    run(search, 8)
     found = importances(open_study(search))
     assert max(found, key=lambda name: found[name]) == "hidden" and sum(found.values()) == pytest.approx(1)
 

@@ -24,9 +24,9 @@ class Grid:
 
     def __init__(self, cells: Iterable[Cell], records: Records) -> None:
         self.records = records
-        wanted = unique(cells)
-        self.missing = [cell for cell in wanted if records.get(cell) is None]
-        self.present = len(wanted) - len(self.missing)
+        self.wanted = unique(cells)
+        self.missing = [cell for cell in self.wanted if records.get(cell) is None]
+        self.present = len(self.wanted) - len(self.missing)
         self.failed: dict[Cell, str] = {}
 
     def run(self, place: Place, jobs: int, told: Callable[[Cell, Record | str, Estimate], None]) -> None:

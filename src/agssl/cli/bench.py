@@ -114,8 +114,8 @@ def _show(chosen: dict[str, Any], scope: Scope, grid: Grid, out: Path, as_json: 
             sys.stdout.write(f"{thing.title}\n\n{text_of(shown.table)}\n")
             say("written: " + ", ".join(str(path) for path in files))
     if as_json:
-        left = sum(grid.records.get(cell) is None for cell in grid.missing)
-        sys.stdout.write(json_text({"cells": grid.present + len(grid.missing), "missing": left, "shown": values}))
+        left = sum(grid.records.get(cell) is None for cell in grid.wanted)
+        sys.stdout.write(json_text({"cells": len(grid.wanted), "missing": left, "shown": values}))
 
 
 def _run(grid: Grid, out: Path, jobs: int, threads: int) -> None:
