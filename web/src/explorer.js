@@ -75,7 +75,7 @@ function interesting(nodes) {
     let wrong = 0;
     for (let k = 0; k < nodes.tasks; k++) wrong += nodes.said(k + 1, i)[0].class !== nodes.label[i];
     const followed = nodes.tasks && nodes.said(nodes.trusted(i) + 1, i)[0].class === nodes.label[i] && nodes.right(i);
-    const score = (nodes.part[i] === 3 ? 20 : 0) + (followed ? 2 * wrong : 0) + Math.min(nodes.neighbours(i).length, 6) / 5 + 2 * nodes.confidence(i);
+    const score = (nodes.part[i] === 3 ? 20 : 0) + (followed ? 2 * wrong : 0) + 1.5 * Math.min(nodes.neighbours(i).length, 4) + 2 * nodes.confidence(i);
     if (score > most) [best, most] = [i, score];
   }
   return best;
