@@ -1,10 +1,10 @@
 // Colours stand in the style sheet, once for light and once for dark; drawings in SVG refer to them by name, so a
 // change of theme needs no redrawing. Only the map, which is a canvas, has to ask for their values.
-const OWN = 8; // colours of Okabe and Ito, which people with any kind of colour vision tell apart
+export const DISTINCT = 8; // colours of Okabe and Ito, which people with any kind of colour vision tell apart
 
 export function categorical(index) {
-  const base = `var(--c${index % OWN})`;
-  const round = Math.floor(index / OWN) % 3;
+  const base = `var(--c${index % DISTINCT})`;
+  const round = Math.floor(index / DISTINCT) % 3;
   if (round === 0) return base;
   return `color-mix(in oklab, ${base} 55%, ${round === 1 ? "var(--text)" : "var(--page)"})`;
 }

@@ -1,11 +1,11 @@
 // The data of the page: one JSON value, and one packed block with the arrays of all nodes.
+import { DISTINCT, NEUTRAL, categorical } from "./colours.js";
+
 const TYPES = { uint8: Uint8Array, int8: Int8Array, uint16: Uint16Array, int16: Int16Array, int32: Int32Array,
   uint32: Uint32Array };
 
-export async function load() {
-  const page = JSON.parse(document.getElementById("data").textContent);
-  return { page, nodes: page.arrays.length ? new Nodes(page, await unpack(page.arrays)) : null };
-}
+export const loadPage = () => JSON.parse(document.getElementById("data").textContent);
+export const loadNodes = async (page) => new Nodes(page, await unpack(page.arrays));
 
 async function unpack(where) {
   const text = atob(document.getElementById("arrays").textContent);
@@ -29,7 +29,20 @@ export class Nodes {
     this.x = Float32Array.from({ length: this.count }, (_, i) => this.place[2 * i] / page.place);
     this.y = Float32Array.from({ length: this.count }, (_, i) => 1 - this.place[2 * i + 1] / page.place);
     this.link();
+    this.rank();
   }
+
+  // Where there are more classes than distinct colours, the classes that are predicted most get those.
+  rank() {
+    const counts = this.page.classes.map(() => 0);
+    for (let i = 0; i < this.count; i++) counts[this.predicted(i)]++;
+    const order = counts.map((_, c) => c);
+    if (order.length > DISTINCT) order.sort((a, b) => counts[b] - counts[a] || a - b);
+    this.colours = [];
+    order.forEach((c, k) => { this.colours[c] = categorical(k); });
+  }
+
+  colour(c) { return c < 0 ? NEUTRAL : this.colours[c]; }
 
   // Neighbours of every node, from each edge once.
   link() {

@@ -75,7 +75,7 @@ function interesting(nodes) {
     let wrong = 0;
     for (let k = 0; k < nodes.tasks; k++) wrong += nodes.said(k + 1, i)[0].class !== nodes.label[i];
     const followed = nodes.tasks && nodes.said(nodes.trusted(i) + 1, i)[0].class === nodes.label[i] && nodes.right(i);
-    const score = (nodes.part[i] === 3 ? 20 : 0) + (followed ? 2 * wrong : 0) + Math.min(nodes.neighbours(i).length, 6) / 5;
+    const score = (nodes.part[i] === 3 ? 20 : 0) + (followed ? 2 * wrong : 0) + 1.5 * Math.min(nodes.neighbours(i).length, 4) + 2 * nodes.confidence(i);
     if (score > most) [best, most] = [i, score];
   }
   return best;
@@ -135,7 +135,8 @@ function labelsOf(nodes, entries, which) {
 
 function byClass(nodes) {
   const which = Uint8Array.from({ length: nodes.count }, (_, i) => Math.min(nodes.predicted(i), 253));
-  const entries = entriesOf(nodes.page.classes.slice(0, 254).map((_, c) => nodes.className(c)), which);
+  const names = nodes.page.classes.slice(0, 254).map((_, c) => nodes.className(c));
+  const entries = entriesOf(names, which).map((entry, c) => ({ ...entry, colour: nodes.colour(c) }));
   return { entries, which, labels: labelsOf(nodes, entries, which) };
 }
 

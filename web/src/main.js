@@ -1,7 +1,7 @@
 import { disagreement, errors, training, trust } from "./charts.js";
 import { startTheme } from "./colours.js";
 import { compare } from "./compare.js";
-import { load } from "./data.js";
+import { loadNodes, loadPage } from "./data.js";
 import { h } from "./dom.js";
 import { explorer } from "./explorer.js";
 import { made, results } from "./glance.js";
@@ -18,22 +18,26 @@ function top(eyebrow, title, line, sections, toggle) {
 
 async function main() {
   const toggle = startTheme();
+  const page = loadPage();
   const place = document.getElementById("page");
-  const { page, nodes } = await load();
   if (page.kind === "compare") {
     const sections = compare(page);
     place.append(top("agssl compare", page.title, `${page.runs.length} runs`, sections, toggle), ...sections);
   } else {
-    place.append(...report(page, nodes, toggle));
+    await report(page, place, toggle);
   }
   document.documentElement.dataset.ready = "";
 }
 
-function report(page, nodes, toggle) {
-  const sections = [results(page), explorer(nodes), trust(page), disagreement(page), errors(page), training(page), made(page)].filter(Boolean);
+// What needs no node comes first, and has been painted before the nodes are unpacked.
+async function report(page, place, toggle) {
+  const waiting = h("section", { id: "nodes", class: "waiting" });
+  const sections = [results(page), waiting, trust(page), disagreement(page), errors(page), training(page), made(page)].filter(Boolean);
   const how = [METHODS[page.method] ?? page.method, page.integration && `integration ${page.integration}`,
     page.weighted && `${page.tasks.length} teachers`, page.seeds.length > 1 ? `${page.seeds.length} seeds, details of seed ${page.seed}` : `seed ${page.seed}`];
-  return [top("agssl report", page.name, how.filter(Boolean).join(" · "), sections, toggle), ...sections];
+  place.append(top("agssl report", page.name, how.filter(Boolean).join(" · "), sections, toggle), ...sections);
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  waiting.replaceWith(explorer(await loadNodes(page)));
 }
 
 main().catch((error) => {

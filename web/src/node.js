@@ -1,6 +1,5 @@
 // One node: what it is, whom it trusted, what each teacher said of it, and who its neighbours are.
 import { forceCollide, forceLink, forceManyBody, forceRadial, forceSimulation } from "d3-force";
-import { categorical } from "./colours.js";
 import { count, h, number, percent, plural, s, shaded } from "./dom.js";
 
 const DRAWN = 36; // neighbours in the drawing
@@ -8,7 +7,7 @@ const LISTED = 8; // neighbours in the list, until asked for more
 const COLUMNS = 4; // classes in the table of probabilities
 
 export const chip = (nodes, c) =>
-  h("span", { class: "chip" }, h("i", { style: { background: c < 0 ? "var(--faint)" : categorical(c) } }), nodes.className(c));
+  h("span", { class: "chip" }, h("i", { style: { background: nodes.colour(c) } }), nodes.className(c));
 
 export const bar = (share, colour = "var(--accent)") =>
   h("span", { class: "bar", "aria-hidden": "true" },
@@ -55,7 +54,7 @@ function opinions(nodes, i) {
   return h("div", { class: "scroll" }, h("table", { class: "opinions" },
     h("caption", null, trust ? "Whom it trusted, and what they said" : "What the model said", h("span", null, " (probability of each class, %)")),
     h("thead", null, h("tr", null, h("th", { scope: "col" }, trust ? "Teacher" : ""),
-      trust && h("th", { scope: "col" }, "Trust"), classes.map((c) => h("th", { scope: "col", class: "class", title: nodes.className(c) }, h("i", { style: { background: categorical(c) } }), nodes.page.classes[c])))),
+      trust && h("th", { scope: "col" }, "Trust"), classes.map((c) => h("th", { scope: "col", class: "class", title: nodes.className(c) }, h("i", { style: { background: nodes.colour(c) } }), nodes.page.classes[c])))),
     h("tbody", null, rows.map((row) => h("tr", { class: row.model ? null : "total" },
       h("th", { scope: "row" }, row.name),
       trust && h("td", { class: "trust" }, row.model > 0 && [bar(row.weight), h("span", { class: "num" }, number(row.weight))]),
@@ -119,8 +118,8 @@ function drawing(nodes, i, near, choose) {
       onclick: () => self || choose(item.id) },
       s("title", null, `${name}: predicted ${nodes.className(nodes.predicted(item.id))}, ` +
         (nodes.label[item.id] < 0 ? "no label" : `label ${nodes.className(nodes.label[item.id])}`)),
-      wrong && s("circle", { r: self ? 14 : 10, class: "label-ring", style: { stroke: categorical(nodes.label[item.id]) } }),
-      s("circle", { r: self ? 10 : 6.5, style: { fill: categorical(nodes.predicted(item.id)) } }),
+      wrong && s("circle", { r: self ? 14 : 10, class: "label-ring", style: { stroke: nodes.colour(nodes.label[item.id]) } }),
+      s("circle", { r: self ? 10 : 6.5, style: { fill: nodes.colour(nodes.predicted(item.id)) } }),
       (named || self) && s("text", { y: self ? -18 : (y < height / 2 ? -11 : 19) + (wrong ? (y < height / 2 ? -3 : 3) : 0) }, name.length > 12 ? `${name.slice(0, 11)}…` : name));
   };
   const note = `Fill: prediction; ring: the label where it is another` +

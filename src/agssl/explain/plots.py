@@ -88,7 +88,8 @@ def embedding_map(
             label = f"{name}  ({int(at.sum()):,})"
             axes.scatter(x[at], y[at], s=size, color=COLOURS[number % len(COLOURS)], linewidths=0, label=label)
     if names is not None:
-        figure.legend(loc="outside right upper", fontsize=8, frameon=False, markerscale=2)
+        title = {"class": "predicted class", "task": "most trusted task"}.get(colour)
+        figure.legend(loc="outside right upper", fontsize=8, frameon=False, markerscale=1.5, title=title)
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[:].set_visible(False)
