@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint slow clean
+.PHONY: demo test lint slow torture clean
 
 demo: $(STAMP)
 	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn
@@ -21,6 +21,9 @@ lint: $(STAMP)
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
+
+torture: $(STAMP)
+	$(BIN)/python tests/crash/torture.py --kills 200 --out results/torture.json
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
