@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint slow page notebook screenshots fuzz clean
+.PHONY: demo test lint slow page notebook screenshots torture clean
 
 demo: $(STAMP)
 	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn
@@ -39,8 +39,9 @@ $(VENV)/.docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $(VENV)/.docs
 
-# 10,000 damaged files, 200 examples of every property; the figures go to results/fuzz.json
-fuzz: $(STAMP)
+# 200 kills at random moments, 10,000 damaged files, 200 examples of every property; figures go to results/.
+torture: $(STAMP)
+	$(BIN)/python tests/crash/torture.py --kills 200 --out results/torture.json
 	$(BIN)/python tests/fuzz/torture.py --cases 10000 --out results/fuzz.json
 	$(BIN)/python -m pytest tests/properties --hypothesis-profile=torture
 

@@ -29,11 +29,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported: a fork of a process with threads may hang
-
 import numpy as np
 import scipy.sparse as sp
-import torch
 from safetensors import safe_open
 
 WRITES = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree"}
@@ -54,6 +51,7 @@ class Subject:
 class Tally:
     """What became of one subject."""
 
+    result: str = ""  # the hash of what it gives undisturbed
     kills: int = 0
     at_file_operations: int = 0
     completed: int = 0
@@ -63,7 +61,7 @@ class Tally:
     failed: list[str] = field(default_factory=list)  # exits with an error, with the last line
 
     def good(self) -> bool:
-        return not (self.unreadable or self.lost or self.different or self.failed) and self.completed > 0
+        return not (self.unreadable or self.lost or self.different or self.failed)
 
 
 def seeds_of_run(out: Path) -> set[str]:
@@ -147,38 +145,45 @@ def write_graph(folder: Path) -> None:
     (folder / "nodes.csv").write_text("id,a,b,c,d,label\n" + "\n".join(rows) + "\n")
 
 
+class FileOperations:
+    """Counts this process's file operations below a folder from now on, and kills it just before the n-th."""
+
+    def __init__(self, folder: Path, die_at: int | None = None) -> None:
+        self.folder, self.die_at, self.count = str(folder), die_at, 0
+        sys.addaudithook(self)
+
+    def __call__(self, event: str, args: tuple[object, ...]) -> None:
+        if event in WRITES and args and str(args[0]).startswith(self.folder):
+            self.count += 1
+            if self.count == self.die_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
 def start(words: list[str], log: Path, watched: Path, die_at: int | None = None, count: Path | None = None) -> int:
     """Run a command in a fork; it kills itself at its n-th file operation below `watched`, if so asked."""
     pid = os.fork()
     if pid:
         return pid
-    operations = 0
-
-    def audit(event: str, args: tuple[object, ...]) -> None:
-        nonlocal operations
-        if event in WRITES and args and str(args[0]).startswith(str(watched)):
-            operations += 1
-            if operations == die_at:
-                os.kill(os.getpid(), signal.SIGKILL)
-
     code = 1
     try:
         handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(handle, 1)
         os.dup2(handle, 2)
-        sys.addaudithook(audit)
+        operations = FileOperations(watched, die_at)
         from agssl.cli.main import main
 
         code = main(words)
         if count is not None:
-            os.write(os.open(count, os.O_WRONLY | os.O_CREAT), str(operations).encode())
+            os.write(os.open(count, os.O_WRONLY | os.O_CREAT), str(operations.count).encode())
     finally:
         os._exit(code)
 
 
 def warm_up() -> None:
     """Import everything heavy, and what is only imported when something is trained; in one thread, as forks need."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # before torch is imported
     import pyarrow.csv  # noqa: F401
+    import torch
 
     import agssl.data.resolve  # noqa: F401
     from agssl import AGSSL
@@ -191,19 +196,19 @@ def warm_up() -> None:
 
 def torture(subject: Subject, kills: int, draw: random.Random, folder: Path) -> Tally:
     """Kill a subject so many times."""
-    tally, out, log = Tally(), folder / "out", folder / "log"
+    out, log = folder / "out", folder / "log"
     words = [word.format(graph=folder / "graph", out=out) for word in subject.words]
     begun = time.monotonic()
     os.waitpid(start(words, log, out, count=folder / "count"), 0)
     seconds, operations = time.monotonic() - begun, int((folder / "count").read_text())
-    expected = subject.result(out)
+    tally = Tally(subject.result(out))
     shutil.rmtree(out)
     finished: set[str] = set()
     while tally.kills < kills or out.exists():
         last = tally.kills >= kills  # come to an end undisturbed
         by_operation = not last and draw.random() < 0.5
-        pid = start(words, log, out, draw.randint(1, operations) if by_operation else None)
-        timer = threading.Timer(draw.uniform(0, seconds), os.kill, (pid, signal.SIGKILL))
+        pid = start(words, log, out, draw.randint(1, 1 + operations // 2) if by_operation else None)
+        timer = threading.Timer(draw.uniform(0, seconds / 2), os.kill, (pid, signal.SIGKILL))
         if not last and not by_operation:
             timer.start()
         # WNOWAIT: the process keeps its number until the timer is gone, or the timer might hit another
@@ -220,7 +225,7 @@ def torture(subject: Subject, kills: int, draw: random.Random, folder: Path) -> 
             finished = subject.finished(out)
         elif os.WEXITSTATUS(status) == 0:
             tally.completed += 1
-            tally.different += subject.result(out) != expected
+            tally.different += subject.result(out) != tally.result
             finished = set()
             shutil.rmtree(out)
         else:

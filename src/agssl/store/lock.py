@@ -27,14 +27,13 @@ class Lock:
         except ImportError:  # Windows has no such locks; one process a folder is then up to the user
             return
         while self._handle is None:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            handle = os.open(self.path, os.O_RDONLY | os.O_CREAT, 0o666)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # The one before may have removed the file between our opening and our locking it.
                 if _same(handle, self.path):
-                    os.ftruncate(handle, 0)
-                    os.write(handle, f"{os.getpid()}\n".encode())
                     self._handle = handle
+                    self._sign()
             except BlockingIOError as error:
                 owner = os.read(handle, 20).decode(errors="replace").strip()
                 raise DataError(
@@ -42,10 +41,18 @@ class Lock:
                     "wait for it to end, or name another folder with --out"
                 ) from error
             except OSError:
-                self._handle = handle  # a file system without locks is no reason to refuse the work
+                self._handle = handle  # a file system without locks, or without room for our name, will do
             finally:
                 if self._handle != handle:
                     os.close(handle)
+
+    def _sign(self) -> None:
+        """Leave our number for the message that the next one gets."""
+        handle = os.open(self.path, os.O_WRONLY | os.O_TRUNC)
+        try:
+            os.write(handle, f"{os.getpid()}\n".encode())
+        finally:
+            os.close(handle)
 
     def release(self) -> None:
         """Let go of it and remove its file."""
