@@ -74,9 +74,9 @@ def _setting(records: Sequence[Record]) -> list[str]:
         f"features: the expected error of a node's p\\* is {mean['sampling_error']:.4f} (as a Euclidean "
         "distance, like all "
         "distances here). Belief propagation, an independent computation, is "
-        f"{mean['distance_to_belief_propagation']:.4f} away; on small graphs both are tested against the sum "
-        "over all "
-        f"labellings. p\\* is right about {100 * mean['accuracy']:.1f}% of the nodes, and expects "
+        f"{mean['distance_to_belief_propagation']:.4f} away; tests compare both with the sum over all "
+        "labellings of small graphs (belief propagation on trees). "
+        f"p\\* is right about {100 * mean['accuracy']:.1f}% of the nodes, and expects "
         f"{100 * mean['expected_accuracy']:.1f}%.",
         "",
         "Teachers, integration and students are those of the library, trained with 20 labels a class and 200 "
@@ -96,7 +96,8 @@ def _proposition(records: Sequence[Record]) -> list[str]:
         "a seed with "
         "teachers and network fixed; the factor that O hides is written out as in Eq. A.9, (E[|pᵗ - p\\*| "
         "|l|])². The last "
-        "column is V[R~] over V[pᵗ·l] / N, two things that the proof (Eq. A.8) takes for equal. Means over seeds.",
+        "column is V[R~] over V[pᵗ·l] / N, two things that the proof (Eq. A.8) takes for equal. LF and TS fit lambda to validation "
+        "labels, with calibrated teachers. Means over seeds.",
         "",
         "| network | integrated teacher | left side | V[pᵗ·l] / N | second term | bound | V[R~] / (V / N) |",
         "|---|---|---|---|---|---|---|",
@@ -209,6 +210,8 @@ def _schemes(records: Sequence[Record]) -> list[str]:
     gain = of("Average") - of("Average, calibrated")
     learnt = {name: of("Average, calibrated") - of(name) for name in ("LF, val", "TS, val")}
     paper = {name: of("Average") - of(name) for name in ("LF, train", "TS, train")}
+    settings = records[0]["settings"]
+    dropout = settings.get("student_dropout", settings["dropout"])
     apart = of("student of TS, val") - of("TS, val")
     sharper = 100 * (of("student of TS, val", "accuracy") - of("TS, val", "accuracy"))
     lines += [
@@ -222,7 +225,7 @@ def _schemes(records: Sequence[Record]) -> list[str]:
         "weights gain "
         f"{_text(learnt['LF, val'])} (LF) and {_text(learnt['TS, val'])} (TS).",
         "- Near is not the same as right: distance is about whole probability vectors, accuracy about their largest "
-        "entry. The students of TS (validation labels), trained with 80% dropout and unsure, are "
+        f"entry. The students of TS (validation labels), trained with {dropout:.0%} dropout, are "
         f"{_text(apart)} farther "
         f"from p\\* than their teachers, while their accuracy differs by {_text(sharper, 1)} points.",
         "",
