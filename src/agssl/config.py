@@ -203,10 +203,13 @@ _DISTILLATION = (
     *("integration", "beta", "tau", "lambda_fit", "folds", "calibrate", "shrinkage"),
     *("student_gradient", "student_dropout", "generations"),
 )
+_SEARCH = ("outer", "search", "search_budget", "lambda_lr")
 _UNREAD = {
-    "gcn": ("tasks", "setting", "alpha", *_DISTILLATION),
-    "single": _DISTILLATION,
-    "joint": _DISTILLATION,
+    "gcn": ("tasks", "setting", "alpha", *_DISTILLATION, *_SEARCH),
+    "single": (*_DISTILLATION, *_SEARCH),
+    "joint": (*_DISTILLATION, *_SEARCH),
+    "agssl": _SEARCH,
+    "autossl": tuple(name for name in _DISTILLATION if name not in ("lambda_fit", "folds")),
 }
 
 

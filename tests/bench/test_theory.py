@@ -11,12 +11,15 @@ import pytest
 from scipy.optimize import minimize
 
 from agssl.bench import theory
-from agssl.bench.csbm import Csbm
+from agssl.bench.csbm import Csbm, propagate_beliefs, softmax
 from agssl.bench.distance import on_simplex, shared_weights, simplex_weights, summing_to_one, unconstrained
 from agssl.bench.theory import run, sides
 from agssl.bench.theory_figure import figure
 from agssl.bench.theory_report import table
 from agssl.config import Settings
+from agssl.models.gcn import Gcn, Shape
+from agssl.rng import Rng
+from agssl.train.infer import infer
 
 
 def test_distances_by_hand() -> None:
@@ -94,6 +97,22 @@ def test_the_variance_step_holds_for_independent_nodes_and_fails_for_equal_ones(
     assert sides(teacher, bayes, loss)["variance_ratio"] == pytest.approx(1, abs=0.15)
     alike = [np.repeat(array[:, :1], 30, axis=1) for array in (teacher, bayes, loss)]
     assert sides(*alike)["variance_ratio"] == pytest.approx(30, rel=0.01)
+
+
+def test_it_is_the_edges_that_make_nodes_depend_on_each_other() -> None:
+    """V[R~] exceeds V / N on graphs with edges, and not on the same model almost without: the report says so."""
+    ratios = []
+    for degree in (0.01, 4.0):
+        model = Csbm(nodes=200, degree=degree)
+        network = Gcn(Shape(model.features, 16, model.classes), Rng(0))
+        bayes, loss = [], []
+        for number in range(150):
+            graph = model.draw(Rng(1).child(number))
+            bayes.append(propagate_beliefs(model, graph))
+            loss.append(-np.log(softmax(infer(network, graph).logits.astype(np.float64))))
+        ratios.append(sides(np.stack(bayes), np.stack(bayes), np.stack(loss))["variance_ratio"])
+    assert abs(ratios[0] - 1) < 0.35  # three deviations of a variance over 150 draws
+    assert ratios[1] > 1.5
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -31,7 +31,7 @@ import torch
 
 from agssl.bench.csbm import Csbm, Posterior, gibbs, propagate_beliefs, softmax
 from agssl.bench.distance import KINDS, linear_weights, on_simplex, shared_weights
-from agssl.config import TASKS, Settings
+from agssl.config import TASKS, Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
 from agssl.integrate.base import Knowledge, mixed
@@ -63,14 +63,7 @@ def run(
     """The records of these seeds: those in the folder are read, the others measured and written, one file a seed."""
     model, records = model or Csbm(), []
     for seed in seeds:
-        path = Path(folder) / f"{seed}.json"
-        wanted = {
-            "format": FORMAT,
-            "version": VERSION,
-            "seed": seed,
-            "model": dataclasses.asdict(model),
-            "settings": settings.to_dict(),
-        }
+        path, wanted = _place(folder, seed), _identity(seed, model, settings)
         record = _stored(path, wanted)
         if record is None:
             begun = time.process_time()
@@ -80,6 +73,21 @@ def run(
         told(record)
         records.append(record)
     return records
+
+
+def stored(seeds: Iterable[int], folder: str | Path) -> list[Record]:
+    """The records of these seeds that are there."""
+    found = [_stored(_place(folder, seed), _identity(seed, Csbm(), SETTINGS)) for seed in seeds]
+    return [record for record in found if record is not None]
+
+
+def _place(folder: str | Path, seed: int) -> Path:
+    return Path(folder) / f"{seed}.json"
+
+
+def _identity(seed: int, model: Csbm, settings: Settings) -> Record:
+    about = {"format": FORMAT, "version": VERSION, "seed": seed}
+    return about | {"model": dataclasses.asdict(model), "settings": effective(settings)}
 
 
 def _stored(path: Path, wanted: Record) -> Record | None:

@@ -82,13 +82,15 @@ def _draw_teachers(axes: Axes, records: Sequence[Record]) -> None:
             if kind == "simplex":
                 words = "trained teachers" if name == "trained" else "teachers that know nothing"
                 place = int(0.5 * len(mean))
-                at = (place, mean[place - 1] + 0.03)
-                axes.annotate(f"{words},\non the simplex", at, color=colour, ha="left", va="bottom", fontsize=9.5)
+                above = name == "ignorant"
+                at = (place, mean[place - 1] + 0.03 if above else curves[:, place - 1].min() - 0.015)
+                side = "bottom" if above else "top"
+                axes.annotate(f"{words},\non the simplex", at, color=colour, ha="left", va=side, fontsize=9.5)
     classes = records[0]["model"]["classes"]
     axes.annotate(
         f"any weights: 0 from K = C = {classes} on,\nwhatever the teachers know",
         (classes + 0.15, 0.005),
-        (classes + 1.0, 0.075),
+        (classes + 0.7, 0.06),
         fontsize=9.5,
         arrowprops={"arrowstyle": "->", "color": "#444444"},
         color="#444444",

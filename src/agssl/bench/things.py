@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agssl.bench.cells import Cell, Records
 from agssl.bench.scope import Scope
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Draw = Callable[[], "Figure"]
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Thing:
     cells: Callable[[Scope], list[Cell]]
     show: Callable[[Scope, Records], Shown]
     figures: bool = False  # whether it needs the extra `plot`
-    compute: Callable[[Scope, Path, int], Any] | None = None  # own work beside cells: scope, results folder, jobs
+    compute: Callable[[Scope, Path, Say], None] | None = None  # own work beside cells: scope, results folder, progress
 
 
 THINGS: Registry[Thing] = Registry("table or figure", "agssl.bench")
@@ -47,9 +48,9 @@ THINGS: Registry[Thing] = Registry("table or figure", "agssl.bench")
 
 def load_things() -> Registry[Thing]:
     """The registry, filled."""
-    from agssl.bench import accuracy, cost, ranking, schemes, weights
+    from agssl.bench import accuracy, claims, cost, ranking, schemes, weights
 
-    for module in (accuracy, cost, ranking, weights, schemes):
+    for module in (accuracy, cost, ranking, weights, schemes, claims):
         for name, thing in module.THINGS.items():
             if name not in THINGS:
                 THINGS.add(name, thing)

@@ -88,7 +88,7 @@ def run_bench(args: argparse.Namespace) -> int:
         _run(grid, out, jobs, args.threads)
         for thing in chosen.values():
             if thing.compute is not None:
-                thing.compute(scope, out, jobs)
+                thing.compute(scope, out, say)
     _show(chosen, scope, grid, out, args.json)
     if grid.failed:
         for cell, why in grid.failed.items():
