@@ -94,7 +94,8 @@ def _proposition(records: Sequence[Record]) -> list[str]:
         "a seed with "
         "teachers and network fixed; the factor that O hides is written out as in Eq. A.9, (E[|pᵗ - p\\*| "
         "|l|])². The last "
-        "column is V[R~] over V[pᵗ·l] / N, two things that the proof (Eq. A.8) takes for equal. LF and TS fit lambda to validation "
+        "column is V[R~] over V[pᵗ·l] / N, two things that the proof (Eq. A.8) takes for equal. LF and TS fit lambda "
+        "to validation "
         "labels, with calibrated teachers. Means over seeds.",
         "",
         "| network | integrated teacher | left side | V[pᵗ·l] / N | second term | bound | V[R~] / (V / N) |",
