@@ -3,8 +3,8 @@
     python benchmarks/integration.py --datasets cora,citeseer --seeds 100-102
 
 One JSON record a (dataset, seed) goes to results/integration; finished ones are not run again, so an interrupted run
-goes on where it was. Accuracy is measured on the labelled nodes that are in no part of the split: design decisions are made
-there and on validation nodes, on other seeds, so that the test nodes stay unread until the end.
+goes on where it was. Accuracy is measured on the labelled nodes that are in no part of the split: design decisions are
+made there and on validation nodes, on other seeds, so that the test nodes stay unread until the end.
 """
 
 from __future__ import annotations
