@@ -66,7 +66,7 @@ class Cg3(Task):
     """
 
     name: ClassVar[str] = "cg3"
-    alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
+    alphas: ClassVar[tuple[float, ...]] = (0.03, 0.1)
     space: ClassVar[Mapping[str, tuple]] = {
         "temperature": (0.3, 0.5, 0.8),
         "levels": (1, 2, 3),
@@ -76,7 +76,7 @@ class Cg3(Task):
     def __init__(
         self,
         temperature: float = 0.5,
-        levels: int = 2,
+        levels: int = 3,
         nodes: int = 500,
         pairs: int = 1000,
         generative: float = 0.3,

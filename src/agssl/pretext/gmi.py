@@ -42,10 +42,10 @@ class Gmi(Task):
     """
 
     name: ClassVar[str] = "gmi"
-    alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
+    alphas: ClassVar[tuple[float, ...]] = (0.2, 0.5)
     space: ClassVar[Mapping[str, tuple]] = {"weights": WEIGHTS, "topology": (0.1, 0.5, 1.0)}
 
-    def __init__(self, weights: str = "mean", pairs: int = 2000, topology: float = 1.0) -> None:
+    def __init__(self, weights: str = "mean", pairs: int = 2000, topology: float = 0.1) -> None:
         check_choice(self.name, WEIGHTS, weights=weights)
         check_count(self.name, pairs=pairs)
         check_positive(self.name, topology=topology)

@@ -30,7 +30,7 @@ class Grace(Task):
     """
 
     name: ClassVar[str] = "grace"
-    alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
+    alphas: ClassVar[tuple[float, ...]] = (1.0, 3.0)
     space: ClassVar[Mapping[str, tuple]] = {
         "temperature": (0.3, 0.5, 0.8),
         "edges1": (0.1, 0.2, 0.4),

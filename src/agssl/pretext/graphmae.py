@@ -53,7 +53,7 @@ class GraphMae(Task):
     """
 
     name: ClassVar[str] = "graphmae"
-    alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
+    alphas: ClassVar[tuple[float, ...]] = (5.0, 20.0)
     space: ClassVar[Mapping[str, tuple]] = {"share": (0.25, 0.5, 0.75), "gamma": (1, 2, 3)}
 
     def __init__(self, share: float = 0.5, gamma: float = 2) -> None:

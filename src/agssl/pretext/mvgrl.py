@@ -52,7 +52,7 @@ class Mvgrl(Task):
     """
 
     name: ClassVar[str] = "mvgrl"
-    alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)
+    alphas: ClassVar[tuple[float, ...]] = (0.3, 1.0)
     space: ClassVar[Mapping[str, tuple]] = {"teleport": (0.1, 0.2, 0.4), "kept": (16, 32, 64), "encoder": ENCODERS}
 
     def __init__(self, teleport: float = 0.2, kept: int = 32, tolerance: float = 0.01, encoder: str = "own") -> None:
