@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -60,3 +64,31 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert (tmp_path / "f").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_full_disk_is_a_plain_error_and_other_errors_of_the_block_are_not(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "f", b"old")
+    with pytest.raises(DataError, match="No space"), atomic_write(tmp_path / "f"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(ConnectionError), atomic_write(tmp_path / "f"):
+        raise ConnectionError("the other side went away")
+    assert os.listdir(tmp_path) == ["f"] and (tmp_path / "f").read_bytes() == b"old"
+
+
+def test_only_what_dead_processes_left_long_ago_is_swept(tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    dead, alive, long_ago = process.pid, os.getpid(), time.time() - 3600
+    stray = tmp_path / f".a.json.{dead}-0123abcd.tmp"
+    kept = [
+        tmp_path / f".b.json.{alive}-0123abcd.tmp",
+        tmp_path / f".c.json.{dead}-0123abcd.tmp",  # just written, perhaps from another machine
+        tmp_path / "d.tmp",
+        tmp_path / ".hidden",
+    ]
+    for path in (stray, *kept):
+        path.touch()
+        if path != kept[1]:
+            os.utime(path, (long_ago, long_ago))
+    write_bytes(tmp_path / "new", b"")
+    assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "new"])
