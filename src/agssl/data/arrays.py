@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Archive(Mapping[str, np.ndarray]):
         except (OSError, EOFError, zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
             raise self._unreadable(error, name) from error
         # a header is a Python literal: what is wrong with it can raise almost anything
-        except (ValueError, TypeError, OverflowError, MemoryError, RuntimeError, SyntaxError) as error:
+        except (ValueError, TypeError, OverflowError, MemoryError, RuntimeError, SyntaxError, TokenError) as error:
             raise self._unreadable(error, name) from error
 
     def _unreadable(self, error: Exception, name: str | None = None) -> DataError:

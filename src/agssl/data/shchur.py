@@ -63,6 +63,8 @@ def checked_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape
         raise ValueError(f"there are {indptr.size} row starts for {shape[0]} rows")
     if any(array.dtype.kind not in "iu" for array in (indices, indptr)) or data.dtype.kind not in "fiub":
         raise ValueError(f"its types are {data.dtype}, {indices.dtype} and {indptr.dtype}")
+    if data.dtype == np.float16:  # which SciPy takes, but can do nothing with
+        data = data.astype(np.float32)
     matrix = sp.csr_matrix((data, indices, indptr), shape=shape)
     matrix.check_format(full_check=True)
     return matrix

@@ -103,7 +103,10 @@ def _bit(path: Path, line: int, text: str) -> bool:
 
 def _nodes(part: str, values: Any, path: Path, num_nodes: int, names: np.ndarray | None) -> np.ndarray:
     """Indices or mask as an array; node names and indices in text are looked up."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError) as error:  # lists of unequal lengths, say
+        raise GraphError(f"the {part} part of {path} is no list of nodes; write indices, names or a mask") from error
     if array.dtype.kind == "b" and array.shape[:1] != (num_nodes,):
         raise GraphError(f"the {part} mask in {path} has {len(array)} entries, but the graph has {num_nodes} nodes")
     if array.size == 0:

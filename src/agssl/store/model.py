@@ -109,7 +109,7 @@ def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> Bundle:
     model = Gcn(shape, Rng(0))
     model.load_state_dict(state)
     weights = tensors.get("weights")
-    return Bundle(
+    bundle = Bundle(
         model,
         shape,
         Settings.from_dict(about["settings"]),
@@ -122,3 +122,23 @@ def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> Bundle:
         tensors["teacher_logits"].numpy(),
         None if weights is None else weights.numpy(),
     )
+    _check(bundle)
+    return bundle
+
+
+def _check(bundle: Bundle) -> None:
+    """Insist that names, logits and weights fit together."""
+    nodes, classes, teachers = len(bundle.logits), bundle.shape.classes, len(bundle.task_names)
+    if not all(isinstance(name, str) for name in (*bundle.classes, *bundle.task_names)):
+        raise TypeError("a class or task has no name")
+    if not all(isinstance(alpha, int | float) for alpha in bundle.alphas):
+        raise TypeError("an alpha is no number")
+    found = (len(bundle.classes), bundle.logits.shape, len(bundle.alphas))
+    if found != (classes, (nodes, classes), teachers):
+        raise ValueError("classes, logits and alphas do not fit together")
+    if teachers and bundle.teacher_logits.shape != (teachers, nodes, classes):
+        raise ValueError("the teachers' logits do not fit")
+    if bundle.weights is not None and bundle.weights.shape != (nodes, teachers):
+        raise ValueError("the weights of the teachers do not fit")
+    if any(array.dtype != np.float32 for array in (bundle.logits, bundle.teacher_logits)):
+        raise TypeError("logits must be 32-bit floats")

@@ -49,6 +49,14 @@ class GraphSource:
     nodes: int
     fingerprint: str
 
+    def __post_init__(self) -> None:
+        texts = (self.given, self.path or "", self.metric, self.label, self.name, self.fingerprint)
+        numbers = (self.nodes, self.knn or 0)
+        if not all(isinstance(text, str) and "\0" not in text for text in texts):
+            raise TypeError("a name, path or label is no text")
+        if not all(isinstance(number, int) for number in numbers):
+            raise TypeError("nodes or knn is no whole number")
+
     @classmethod
     def of(cls, graph: Graph, given: str, knn: int | None, metric: str, label: str) -> GraphSource:
         """The source of a graph that `open_graph` opened by these arguments."""
