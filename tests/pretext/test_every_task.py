@@ -124,7 +124,7 @@ def relabel(targets: Targets, order: np.ndarray) -> Targets:
     for name, array in targets.items():
         if name in ("labels", "lengths"):
             moved[name] = array[order]
-        elif name in ("similarity", "features", "scale") or name in ("edges", "indptr", "indices", "values"):
+        elif name in ("similarity", "features", "scale", "edges", "indptr", "indices", "values"):
             moved[name] = array
         elif not name.startswith(("up_", "down_")):
             moved[name] = new[array]
