@@ -108,7 +108,7 @@ def _nodes(part: str, values: Any, path: Path, num_nodes: int, names: np.ndarray
     except (ValueError, OverflowError) as error:  # lists of unequal lengths, say
         raise GraphError(f"the {part} part of {path} is no list of nodes; write indices, names or a mask") from error
     if array.dtype.kind == "b" and array.shape[:1] != (num_nodes,):
-        raise GraphError(f"the {part} mask in {path} has {len(array)} entries, but the graph has {num_nodes} nodes")
+        raise GraphError(f"the {part} mask in {path} has {array.size} entries, but the graph has {num_nodes} nodes")
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.dtype.kind not in "UO":

@@ -96,7 +96,7 @@ def load_bundle(path: str | Path) -> Bundle:
         return _bundle(tensors, json.loads(header["about"]))
     except (OSError, SafetensorError) as error:
         raise DataError(f"can't read the model {path}: {error}; check the path, or fit again") from error
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
         raise DataError(f"the model {path} is damaged ({type(error).__name__}: {error}); fit again") from error
 
 
@@ -104,6 +104,8 @@ def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> Bundle:
     shape = Shape(**about["shape"])
     state = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
     widths = (shape.features * shape.hidden, shape.hidden * shape.classes)
+    if shape.layers != sum(name.startswith("weights.") for name in state):
+        raise ValueError(f"weights do not fit the shape {shape}")
     if max(widths) > sum(v.numel() for v in state.values()):  # don't allocate what the file does not hold
         raise ValueError(f"weights do not fit the shape {shape}")
     model = Gcn(shape, Rng(0))
