@@ -329,9 +329,7 @@ def test_nothing_writes_around_the_one_helper() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
-                assert path.name == "unpickle.py" or not names & {"pickle", "dill", "joblib", "marshal", "shelve"}, (
-                    path
-                )
+                assert path.name == "unpickle.py" or not names & {"pickle", "dill", "joblib", "marshal", "shelve"}, path
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)
