@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import io
 import os
 import random
@@ -18,8 +17,6 @@ from types import FrameType
 from agssl.cli import main as program
 from agssl.errors import AgsslError
 from fuzz.mutate import mutated
-
-program.build_parser = functools.cache(program.build_parser)  # built anew, it would take half of the time
 
 SECONDS = 10  # of computing: a case that takes longer hangs
 WAITING = 120  # by the clock, for a case that waits for something
