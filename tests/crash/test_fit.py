@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,9 +17,7 @@ import torch
 
 import agssl
 from agssl.cli.main import main
-from agssl.config import Settings
 from agssl.errors import DataError
-from agssl.store.lock import Lock
 from agssl.store.run import Run
 from agssl.store.run_writer import RunWriter
 from agssl.store.stages import read_stage
@@ -147,71 +142,6 @@ def test_a_second_process_on_a_run_says_so_and_stops(fit: Agssl, tmp_path: Path)
     assert fit(tmp_path / "run")[0] == 0
 
 
-def test_the_lock_of_a_killed_process_is_no_obstacle(tmp_path: Path) -> None:
-    pid = os.fork()
-    if not pid:
-        Lock(tmp_path / "lock").take("it")
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(pid, 0)
-    assert (tmp_path / "lock").read_text() == f"{pid}\n"
-    lock = Lock(tmp_path / "lock")
-    lock.take("it")
-    with pytest.raises(DataError, match="another process"):
-        Lock(tmp_path / "lock").take("it")
-    lock.release()
-    assert not (tmp_path / "lock").exists()
-    Lock(tmp_path / "lock").take("it")
-
-
-def test_a_run_killed_at_any_file_operation_on_its_way_into_place_is_not_lost(tmp_path: Path) -> None:
-    """Every operation, one by one: the new run is either still to be put in place, or in place."""
-    about = {"format": "agssl-run", "schema": 1, "seeds": [0, 1]}
-
-    def begin(path: Path) -> RunWriter:
-        (path / "seed-5").mkdir(parents=True)  # an earlier run
-        (path / "seed-0").mkdir()
-        for name in ("run.json", "config.toml", "metrics.json"):
-            (path / name).write_text(json.dumps(about))
-        (path / "seed-0" / "metrics.json").write_text('"old"')
-        (path / "notes.txt").write_text("mine")
-        writer = RunWriter(path, {"a": 1}).__enter__()
-        for seed in (0, 1):
-            (writer.staging / f"seed-{seed}").mkdir()
-            (writer.staging / f"seed-{seed}" / "metrics.json").write_text(f'"new {seed}"')
-        return writer
-
-    def commit(path: Path, number: int) -> int:
-        """Commit in a process that is killed at that operation; gives its status."""
-        pid = os.fork()
-        if not pid:
-            try:
-                writer = begin(path)
-                torture.FileOperations(path, number)
-                writer.commit(about, Settings(), "auto", {})
-                os._exit(0)
-            except BaseException:
-                traceback.print_exc()
-                os._exit(1)
-        return os.waitpid(pid, 0)[1]
-
-    number, kept = 0, 0
-    while True:
-        number += 1
-        path = tmp_path / str(number)
-        if commit(path, number) == 0:
-            break
-        with RunWriter(path, {"a": 1}) as writer:
-            found = writer.unfinished.finished([0, 1])
-            if found:
-                assert found == {0: "new 0", 1: "new 1"}
-                kept += 1
-                writer.commit(about, Settings(), "auto", {})
-        assert [(path / f"seed-{seed}" / "metrics.json").read_text() for seed in (0, 1)] == ['"new 0"', '"new 1"']
-        names = ["config.toml", "metrics.json", "notes.txt", "run.json", "seed-0", "seed-1"]
-        assert sorted(os.listdir(path)) == names
-    assert number > 20 and 10 < kept < number
-
-
 def test_a_full_disk_is_an_error_that_keeps_what_was_trained(
     fit: Agssl, expected: str, at_step: AtStep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,7 +216,7 @@ def test_three_processes_give_the_same_bits_though_one_is_killed_again_and_again
     torture.write_graph(tmp_path / "graph")
     assert main([word.format(graph=tmp_path / "graph", out=tmp_path / "out") for word in subject.words]) == 0
     results = [subject.result(tmp_path / "out")]
-    for kills in (0, 3):
+    for kills in (0, 2):
         monkeypatch.setenv("PYTHONHASHSEED", str(kills))
         words = [sys.executable, torture.__file__, "--kills", str(kills), "--only", subject.name]
         report = json.loads(subprocess.run(words, stdout=subprocess.PIPE).stdout)
@@ -321,24 +251,3 @@ def test_workers_end_with_their_parent_and_their_seeds_go_on(fit: Agssl, expecte
             pytest.fail("a worker lives on")
     assert fit(out, "--jobs", 2)[0] == 0
     assert torture.hash_of_run(out) == expected
-
-
-def test_nothing_writes_around_the_one_helper() -> None:
-    """Only `atomic.py` opens files to write (and `packed.py`, in a folder that `atomic_folder` puts in place)."""
-    for path in Path(SOURCE).rglob("agssl/**/*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
-                assert path.name == "unpickle.py" or not names & {"pickle", "dill", "joblib", "marshal", "shelve"}, path
-            if not isinstance(node, ast.Call):
-                continue
-            called = ast.unparse(node.func)
-            where = f"{path.name}:{node.lineno}: {called}"
-            assert called not in ("torch.load", "torch.save", "np.savetxt"), where
-            if called in ("np.save", "np.savez", "np.savez_compressed"):
-                assert ast.unparse(node.args[0]) == "buffer", where
-            if called in ("open", "os.open") or called.endswith((".open", ".fdopen")):
-                mode = ast.unparse(node.args[1]) if len(node.args) > 1 else "'r'"
-                writes = "O_CREAT" in mode or bool(set("wax+") & set(mode.strip("'")) and mode.startswith("'"))
-                assert not writes or path.name in ("atomic.py", "lock.py", "packed.py"), where
-            assert not called.endswith((".write_text", ".write_bytes", ".to_csv", ".touch")), where

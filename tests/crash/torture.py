@@ -287,7 +287,8 @@ def main() -> int:
     parser.add_argument("--only", help="the name of one subject")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    warm_up()
+    if args.kills:
+        warm_up()
     subjects = [subject for subject in SUBJECTS if args.only in (None, subject.name)]
     shares = np.cumsum([0.0] + [subject.share for subject in subjects])
     borders = np.rint(args.kills * shares / shares[-1]).astype(int)

@@ -35,6 +35,7 @@ log = logging.getLogger("agssl")
 
 FORMAT = "agssl-stage"
 SCHEMA = 1
+_ABOUT = {"done", "best_epoch", "best_score", "best_record", "history"}
 OVERHEAD = 50  # train at least this many times as long as the last checkpoint took to write: below 2%
 
 
@@ -133,7 +134,10 @@ def read_stage(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
             header = file.metadata() or {}
             if header.get("format") == FORMAT and int(header["schema"]) > SCHEMA:
                 raise DataError(f"{path} has schema {header['schema']}, but this version reads up to {SCHEMA}; upgrade")
-            return {name: file.get_tensor(name) for name in file.keys()}, json.loads(header["about"])  # noqa: SIM118
+            about = json.loads(header["about"])
+            if not about.keys() >= _ABOUT:
+                raise ValueError("it lacks a part")
+            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118 (not a mapping)
     except DataError:
         raise
     except Exception as error:  # a damaged file can raise almost anything, and its training can be done again
