@@ -53,7 +53,7 @@ class Bgrl(Task):
     """
 
     name: ClassVar[str] = "bgrl"
-    alphas: ClassVar[tuple[float, ...]] = (1.0, 5.0)
+    alphas: ClassVar[tuple[float, ...]] = (2.0, 10.0)
     space: ClassVar[Mapping[str, tuple]] = {
         "momentum": (0.9, 0.99, 0.999),
         "edges1": (0.1, 0.2, 0.4),

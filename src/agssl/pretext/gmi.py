@@ -42,7 +42,7 @@ class Gmi(Task):
     """
 
     name: ClassVar[str] = "gmi"
-    alphas: ClassVar[tuple[float, ...]] = (0.2, 0.5)
+    alphas: ClassVar[tuple[float, ...]] = (0.1, 0.5)
     space: ClassVar[Mapping[str, tuple]] = {"weights": WEIGHTS, "topology": (0.1, 0.5, 1.0)}
 
     def __init__(self, weights: str = "mean", pairs: int = 2000, topology: float = 0.1) -> None:
