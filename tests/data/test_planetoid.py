@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pickle
-import struct
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,29 +15,7 @@ import scipy.sparse as sp
 from agssl.data.planetoid import normalise_rows, read_planetoid
 from agssl.data.unpickle import unpickle
 from agssl.errors import DataError
-
-
-class Python2Pickler(pickle._Pickler):  # type: ignore[misc, name-defined]
-    """Writes arrays as Python 2 did: their bytes are a string."""
-
-    dispatch: ClassVar[dict[type, Any]] = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
-    write: Callable[[bytes], int]
-
-    def save_bytes(self, value: bytes) -> None:
-        self.write(b"T" + struct.pack("<i", len(value)) + value)
-
-    dispatch[bytes] = save_bytes
-
-
-def old_pickle(value: Any) -> bytes:
-    """A pickle with the names of Python 2 and old NumPy and SciPy, as in the published files."""
-    out = io.BytesIO()
-    Python2Pickler(out, protocol=2).dump(value)
-    new_names = ((b"numpy._core.multiarray", b"numpy.core.multiarray"), (b"scipy.sparse._csr", b"scipy.sparse.csr"))
-    data = out.getvalue()
-    for new, old in new_names:
-        data = data.replace(b"c" + new + b"\n", b"c" + old + b"\n")
-    return data
+from fuzz.corpus import old_pickle
 
 
 def write(folder: Path, **changes: Any) -> list[Path]:
