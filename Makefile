@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint slow torture clean
+.PHONY: demo test lint slow page notebook screenshots torture clean
 
 demo: $(STAMP)
 	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn
 	$(BIN)/agssl fit digits --out runs/demo --plot
 	$(BIN)/agssl explain runs/demo --degree
+	$(BIN)/agssl report runs/demo --baseline runs/demo-gcn
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest
@@ -22,8 +23,27 @@ lint: $(STAMP)
 slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow
 
+# The script of the report page, bundled from web/ into the package; needs Node.js.
+page:
+	cd web && npm ci && npm run build
+
+# Run the example notebook again, in place.
+notebook: $(VENV)/.docs
+	$(BIN)/jupyter execute --inplace examples/own_table.ipynb
+
+# docs/report.png and docs/embedding.png from a run on Cora; needs Chromium.
+screenshots: $(VENV)/.docs
+	$(BIN)/python benchmarks/screenshots.py
+
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $(VENV)/.docs
+
+# 200 kills at random moments, 10,000 damaged files, 200 examples of every property; figures go to results/.
 torture: $(STAMP)
 	$(BIN)/python tests/crash/torture.py --kills 200 --out results/torture.json
+	$(BIN)/python tests/fuzz/torture.py --cases 10000 --out results/fuzz.json
+	$(BIN)/python -m pytest tests/properties --hypothesis-profile=torture
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -8,11 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 
 sys.path.insert(0, str(Path(__file__).parent))  # the naive oracles: `from reference import ...`
+
+# for tests that do not say themselves how often: a few examples, or 200 with --hypothesis-profile=torture
+settings.register_profile("quick", max_examples=12, deadline=None)
+settings.register_profile("torture", max_examples=200, deadline=None)
+settings.load_profile("quick")
 
 
 @pytest.fixture

@@ -21,6 +21,10 @@ from agssl.errors import SettingsError
         ("norm", "layer"),
         ("class_weight", "heavy"),
         ("lambda_fit", "never"),
+        ("outer", "labls"),
+        ("search", "random"),
+        ("search_budget", 0),
+        ("lambda_lr", 0),
         ("hidden", 0),
         ("hidden", 1.5),
         ("hidden", True),
@@ -63,7 +67,12 @@ def test_replace_refuses_unknown_names_with_the_nearest() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [Settings(), Settings(patience=None, alpha={"par": 1.0}), Settings(tasks=("dgi",), alpha="auto", hidden=7)],
+    [
+        Settings(),
+        Settings(patience=None, alpha={"par": 1.0}),
+        Settings(tasks=("dgi",), alpha="auto", hidden=7),
+        Settings(method="joint", tasks=("dgi",), task_weights={"dgi": 0.5}),
+    ],
 )
 def test_settings_come_back_from_plain_values(settings: Settings) -> None:
     assert Settings.from_dict(settings.to_dict()) == settings

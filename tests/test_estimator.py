@@ -16,6 +16,7 @@ from agssl import AGSSL, Graph
 from agssl.config import Settings
 from agssl.data.splits import Split
 from agssl.errors import GraphError, SettingsError
+from agssl.explain.layout import flat_map
 from reference.graphs import blocks_graph, build
 
 FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "lambda_fit": "train", "alpha": 1.0}
@@ -221,3 +222,28 @@ def test_a_watcher_sees_every_epoch() -> None:
 def test_a_cache_folder_is_filled(tmp_path: Path) -> None:
     AGSSL(**FAST, cache=str(tmp_path)).fit(named_graph())
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_repr_shows_what_came_of_the_fit(fitted: AGSSL, tmp_path: Path) -> None:
+    assert "fitted" not in repr(AGSSL(tau=2.0)) and "tau=2.0" in repr(AGSSL(tau=2.0))
+    text = repr(fitted)
+    assert f"test {fitted.score():.1%}" in text and f"validation {fitted.best_['val_accuracy']:.1%}" in text
+    most = fitted.task_names_[int(fitted.task_weights_.mean(0).argmax())]
+    assert f"mean trust {most} {fitted.task_weights_.mean(0).max():.2f}" in text
+    assert f"{fitted.score():.1%}" in fitted._repr_mimebundle_()["text/html"]
+    fitted.save(tmp_path / "model")
+    assert "test" not in repr(AGSSL.load(tmp_path / "model")).splitlines()[-1]  # it does not carry its graph
+
+
+@pytest.mark.parametrize("colour", ["class", "task", "confidence", "right"])
+def test_a_map_shows_every_node_once(fitted: AGSSL, colour: str) -> None:
+    pytest.importorskip("matplotlib")
+    figure = fitted.plot_embedding(colour, layout="pca")
+    drawn = np.concatenate([np.asarray(points.get_offsets()) for points in figure.axes[0].collections])
+    placed = flat_map(fitted.embed(), "pca")
+    assert sorted(map(tuple, drawn)) == sorted(map(tuple, placed))
+    if colour == "right":
+        wrong = (fitted.bundle_.logits.argmax(1) != fitted.graph_.y) & (fitted.graph_.y >= 0)
+        assert f"wrong  ({wrong.sum()})" in [text.get_text() for text in figure.legends[0].get_texts()]
+    with pytest.raises(SettingsError, match="unknown colour"):
+        fitted.plot_embedding("loss")

@@ -40,7 +40,7 @@ def plugged_in(monkeypatch: pytest.MonkeyPatch) -> Registry:
 def test_an_entry_point_adds_a_task(plugged_in: Registry) -> None:
     assert "degree" in plugged_in
     assert plugged_in["degree"].name == "degree"
-    assert set(plugged_in) == {"par", "clu", "dgi", "pairdis", "pairsim", "degree"}
+    assert set(plugged_in) >= {"par", "clu", "dgi", "pairdis", "pairsim", "degree"}
 
 
 def test_an_entry_point_can_not_replace_a_task(plugged_in: Registry) -> None:

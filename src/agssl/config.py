@@ -13,11 +13,13 @@ from typing import Any
 from agssl.errors import SettingsError, unknown_name
 
 TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
-METHODS = ("agssl", "gcn", "single", "joint")
+METHODS = ("agssl", "gcn", "single", "joint", "autossl")
 SETTINGS = ("jt", "pf")
 HEADS = ("gcn", "linear")
 NORMS = ("none", "batch")
 LAMBDA_FITS = ("val", "crossfit", "train")
+OUTERS = ("labels", "homophily")
+SEARCHES = ("gradient", "es")
 CLASS_WEIGHTS = ("none", "balanced")
 RUN_KEYS = ("split", "seeds")  # what a config file may set beside the settings
 
@@ -48,7 +50,7 @@ class Settings:
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 500
-    patience: int | None = 50
+    patience: int | None = 100
     class_weight: str = "none"
     lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
@@ -57,6 +59,11 @@ class Settings:
     student_gradient: bool = False  # whether the loss of lambda also moves the student
     student_dropout: float | None = 0.8  # the student has far more to fit than the labels; None: as the teachers
     generations: int = 2  # from the second on, the last student joins the teachers with half the weight
+    task_weights: Mapping[str, float] | None = None  # lambda of method joint, one a task; None: 1/K each
+    outer: str = "labels"  # what autossl judges task weights by: labels (those of lambda_fit), or pseudo-homophily
+    search: str = "gradient"  # how autossl searches: through one training step, or "es" (CMA-ES, whole trainings)
+    search_budget: int = 32  # trainings of es
+    lambda_lr: float = 0.05  # learning rate of task weights in autossl
 
     def __post_init__(self) -> None:
         for name, known in (
@@ -66,6 +73,8 @@ class Settings:
             ("norm", NORMS),
             ("lambda_fit", LAMBDA_FITS),
             ("class_weight", CLASS_WEIGHTS),
+            ("outer", OUTERS),
+            ("search", SEARCHES),
         ):
             value = getattr(self, name)
             if value not in known:
@@ -77,6 +86,7 @@ class Settings:
             ("patience", 1),
             ("folds", 2),
             ("generations", 1),
+            ("search_budget", 1),
         ):
             value = getattr(self, name)
             if value is None and name == "patience":
@@ -91,6 +101,7 @@ class Settings:
                 raise SettingsError(f"{name} = {getattr(self, name)!r}, but it must be true or false")
         self._number("tau", 0, float("inf"), "above 0 (1 leaves the teachers' probabilities as they are)")
         self._number("lr", 0, float("inf"), "above 0 (0.01 is usual)")
+        self._number("lambda_lr", 0, float("inf"), "above 0 (0.05 is usual)")
         self._number("beta", 0, float("inf"), "0 or above", include_low=True)
         self._number("weight_decay", 0, float("inf"), "0 or above", include_low=True)
         self._number("shrinkage", 0, float("inf"), "0 or above (0.1 is a strong pull)", include_low=True)
@@ -102,6 +113,8 @@ class Settings:
         object.__setattr__(self, "tasks", tuple(self.tasks))
         self._check_tasks()
         self._check_alpha()
+        if self.task_weights is not None:
+            self._check_task_weights(self.task_weights)
 
     def _check_tasks(self) -> None:
         if not self.tasks and self.method != "gcn":
@@ -139,6 +152,31 @@ class Settings:
                     "(par=10,clu=1), or auto"
                 )
 
+    def _check_task_weights(self, given: Mapping[str, float]) -> None:
+        if self.method != "joint":
+            raise SettingsError(
+                f"task_weights are those of method joint, but the method is {self.method}; leave them out"
+            )
+        if not isinstance(given, Mapping):
+            raise SettingsError(f"task_weights = {given!r}, but it must be a number for each task: par=1,clu=0.2")
+        names = {name for text in self.tasks for name in (text, text.split(":")[0])}
+        for name, value in given.items():
+            if name not in names:
+                raise unknown_name("task in task_weights", str(name), names)
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
+                raise SettingsError(f"task_weights: {name} = {value!r}, but it must be a number of 0 or above")
+        for text in self.tasks:
+            if text not in given and text.split(":")[0] not in given:
+                raise SettingsError(f"task_weights has no weight for {text!r}; give each task one, 0 to leave it out")
+        if not any(map(self.task_weight, self.tasks)):
+            raise SettingsError("task_weights are all 0; give at least one task a weight above 0")
+
+    def task_weight(self, text: str) -> float:
+        """lambda of a task in method joint: 1/K, or what was given for its text or its name."""
+        if self.task_weights is None:
+            return 1 / len(self.tasks)
+        return float(self.task_weights.get(text, self.task_weights.get(text.split(":")[0], 0.0)))
+
     def replace(self, **changes: Any) -> Settings:
         """The same settings with some changed; unknown names are refused."""
         known = {f.name for f in dataclasses.fields(self)}
@@ -160,6 +198,27 @@ class Settings:
         return cls().replace(**(absent | dict(values)))
 
 
+# What a method does not read. Anything else counts, so that a new setting is never passed over by mistake.
+_DISTILLATION = (
+    *("integration", "beta", "tau", "lambda_fit", "folds", "calibrate", "shrinkage"),
+    *("student_gradient", "student_dropout", "generations"),
+)
+_SEARCH = ("outer", "search", "search_budget", "lambda_lr")
+_UNREAD = {
+    "gcn": ("tasks", "setting", "alpha", *_DISTILLATION, *_SEARCH),
+    "single": (*_DISTILLATION, *_SEARCH),
+    "joint": (*_DISTILLATION, *_SEARCH),
+    "agssl": _SEARCH,
+    "autossl": tuple(name for name in _DISTILLATION if name not in ("lambda_fit", "folds")),
+}
+
+
+def effective(settings: Settings) -> dict[str, Any]:
+    """The settings that decide the result, as plain values."""
+    unread = _UNREAD.get(settings.method, ())
+    return {name: value for name, value in settings.to_dict().items() if name not in unread}
+
+
 def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:
     """The settings in a TOML file: names as in `Settings`, dashes or underscores; unknown ones are refused.
 
@@ -172,7 +231,7 @@ def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:
             values = tomllib.load(file)
     except OSError as error:
         raise SettingsError(f"can't read the config {path}: {error.strerror}; check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # tomllib's own error is a ValueError, as is one of UTF-8
         raise SettingsError(f"the config {path} is not valid TOML: {error}") from error
     values = {name.replace("-", "_"): value for name, value in values.items()}
     if values.get("patience") == 0:
@@ -183,6 +242,19 @@ def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:
             raise unknown_name("setting", name, known)
     Settings().replace(**{name: value for name, value in values.items() if name not in also})
     return values
+
+
+def parse_task_weights(text: str) -> dict[str, float]:
+    """Task weights from the command line.
+
+    >>> parse_task_weights("par=1,pairsim:target=feature=0.2")
+    {'par': 1.0, 'pairsim:target=feature': 0.2}
+    """
+    try:
+        pairs = [part.rsplit("=", 1) for part in text.split(",")]
+        return {name.strip(): float(value) for name, value in pairs}
+    except ValueError:
+        raise SettingsError(f"task weights {text!r} are not understood; give one a task: par=1,clu=0.2") from None
 
 
 def parse_alpha(text: str) -> Alpha:

@@ -11,7 +11,10 @@ from collections.abc import Iterable
 
 
 class AgsslError(Exception):
-    """Base of all errors that a user can cause and cure."""
+    """Base of all errors that a user can cause and cure; its message is one line, whatever went into it."""
+
+    def __str__(self) -> str:
+        return " ".join(super().__str__().split())
 
 
 class GraphError(AgsslError):

@@ -18,7 +18,8 @@ from agssl.data.splits import make_split
 from agssl.errors import GraphError
 from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
-from agssl.explain.plots import training_curves, weights_by_group
+from agssl.explain.plots import embedding_map, training_curves, weights_by_group
+from agssl.explain.summary import fit_result, result_html, result_text
 from agssl.rng import Rng
 from agssl.store.model import Bundle, load_bundle, save_bundle
 from agssl.train.fit import fit
@@ -42,8 +43,9 @@ class AGSSL(ClassifierMixin, BaseEstimator):
 
     Attributes:
         classes_: names of the classes, in the order of the columns of `predict_proba`.
-        task_weights_: lambda [N, K], whom each node trusted; None for methods without teachers.
-        task_names_: names of the K teachers.
+        task_weights_: lambda [N, K], whom each node trusted (with autossl, the same for all nodes); None for methods
+            that learn none.
+        task_names_: names of the K teachers, or of the K tasks that autossl weighed.
         teachers_: logits of each teacher by name, [N, C].
         history_: records of every epoch by stage.
         best_: the record of the chosen epoch.
@@ -85,6 +87,11 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         student_gradient: bool = Settings.student_gradient,
         student_dropout: float | None = Settings.student_dropout,
         generations: int = Settings.generations,
+        task_weights: Mapping[str, float] | None = None,
+        outer: str = Settings.outer,
+        search: str = Settings.search,
+        search_budget: int = Settings.search_budget,
+        lambda_lr: float = Settings.lambda_lr,
         split: str = "auto",
         cache: str | Path | None = None,
         device: str = "cpu",
@@ -115,6 +122,11 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.student_gradient = student_gradient
         self.student_dropout = student_dropout
         self.generations = generations
+        self.task_weights = task_weights
+        self.outer = outer
+        self.search = search
+        self.search_budget = search_budget
+        self.lambda_lr = lambda_lr
         self.split = split
         self.cache = cache
         self.device = device
@@ -130,7 +142,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         Args:
             graph: the graph with its labels.
             y: labels to use in place of the graph's, [N].
-            watch: called as `watch(stage, record)` after every epoch.
+            watch: called as `watch(stage, record)` after every epoch; a `agssl.track.Tracker` is one.
         """
         settings, seed = self.settings(), 0 if self.random_state is None else int(self.random_state)
         if y is not None:
@@ -155,7 +167,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.classes_ = _natural(bundle.classes)
         self.task_names_ = bundle.task_names
         self.task_weights_ = bundle.weights
-        self.teachers_ = dict(zip(bundle.task_names, bundle.teacher_logits, strict=True))
+        self.teachers_ = dict(zip(bundle.task_names, bundle.teacher_logits, strict=bool(len(bundle.teacher_logits))))
         self.best_: Record = bundle.best
         self.n_features_in_ = bundle.shape.features
 
@@ -208,6 +220,30 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         """Learning curves of all teachers and students (needs the extra `plot`)."""
         check_is_fitted(self, "history_")
         return training_curves({stage: columns(records) for stage, records in self.history_.items()})
+
+    def plot_embedding(self, colour: str = "class", layout: str = "tsne") -> Figure:
+        """A flat map of all nodes by their embedding (needs the extra `plot`).
+
+        Args:
+            colour: by predicted `class`, most trusted `task`, `confidence`, or whether it is `right`.
+            layout: `tsne`, or `pca`, which is quicker and tells fewer classes apart.
+        """
+        check_is_fitted(self, "bundle_")
+        return embedding_map(self.bundle_, self._fitted_graph(), self.embed(), colour, layout)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        parameters: str = super().__repr__(N_CHAR_MAX)
+        return f"{parameters}\n{result_text(self._result())}" if hasattr(self, "bundle_") else parameters
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What a notebook shows: scikit-learn's parameters, and below them what came of the fit."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "bundle_") and "text/html" in shown:
+            shown["text/html"] += result_html(self._result())
+        return shown
+
+    def _result(self) -> dict[str, Any]:
+        return fit_result(self.bundle_, getattr(self, "graph_", None))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file (safetensors; no pickle)."""

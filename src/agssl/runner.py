@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
+import functools
 import shutil
-import signal
 import statistics
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +21,13 @@ from agssl.explain.node import softmax
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate
 from agssl.ops.adjacency import Adjacency
+from agssl.pool import work
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
 from agssl.store.model import Bundle
 from agssl.store.run_writer import write_seed
 from agssl.store.stages import Stages
+from agssl.train.evolution import check_evolution
 from agssl.train.fit import Fit, fit
 from agssl.train.network import Watch, ignore
 
@@ -68,6 +65,8 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
         make_task(text)
     if settings.method == "agssl":
         _ = INTEGRATORS[settings.integration]
+    if settings.method == "autossl" and settings.search == "es":
+        check_evolution(len(settings.tasks))
 
 
 def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
@@ -99,13 +98,16 @@ def measure(bundle: Bundle, graph: Graph) -> Metrics:
     metrics: Metrics = {"seed": bundle.seed, "split": {"origin": split.origin} | split.sizes()}
     for part, nodes in (("val", split.val), ("test", split.test)):
         metrics[part] = evaluate(graph.y[nodes], probabilities[nodes]) if len(nodes) else None
+    means = None if bundle.weights is None else bundle.weights.mean(0, dtype="float64").tolist()
+    metrics["task_weights"] = None if means is None else dict(zip(bundle.task_names, means, strict=True))
+    metrics["alphas"] = dict(zip(bundle.task_names, bundle.alphas, strict=True))
     metrics["teachers"] = []
-    for k, task in enumerate(bundle.task_names):
+    for k, task in enumerate(bundle.task_names[: len(bundle.teacher_logits)]):
         teacher: Metrics = {"task": task, "alpha": bundle.alphas[k]}
         for part, nodes in (("val", split.val), ("test", split.test)):
             logits = bundle.teacher_logits[k, nodes]
             teacher[f"{part}_accuracy"] = accuracy(graph.y[nodes], logits) if len(nodes) else None
-        teacher["weight"] = None if bundle.weights is None else float(bundle.weights[:, k].mean())
+        teacher["weight"] = None if means is None else means[k]
         metrics["teachers"].append(teacher)
     return metrics
 
@@ -136,83 +138,27 @@ def fit_seeds(
         raise SettingsError(f"jobs = {jobs}, but at least one is needed")
     found = dict(finished or {})
     left = [seed for seed in seeds if seed not in found]
-    if min(jobs, len(left)) == 1:
-        for seed in left:
-            found[seed] = fit_seed(job, seed, watch(seed))
-            done(found[seed])
-    elif left:
-        _prepare(job)
-        found |= _side_by_side(job, left, jobs, done)
+    jobs = max(1, min(jobs, len(left)))
+    if jobs > 1:
+        prepare(job)
+
+    def finish(seed: int, metrics: Metrics) -> None:
+        found[seed] = metrics
+        done(metrics)
+
+    waiting = iter(left)
+    call = functools.partial(fit_seed, job) if jobs > 1 else lambda seed: fit_seed(job, seed, watch(seed))
+    work(call, lambda: next(waiting, None), finish, jobs)
     return [found[seed] for seed in seeds]
 
 
-def _side_by_side(job: Job, seeds: Sequence[int], jobs: int, done: Callable[[Metrics], None]) -> dict[int, Metrics]:
-    """The metrics of each seed, from as many processes."""
-    found: dict[int, Metrics] = {}
-    with _pool(min(jobs, len(seeds))) as pool:
-        with _interrupts_later():  # workers inherit this: Ctrl-C reaches the whole terminal, but is ours to deal with
-            futures = {pool.submit(fit_seed, job, seed): seed for seed in seeds}
-        waiting: set[Future[Metrics]] = set(futures)
-        while waiting:
-            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in ready:
-                found[futures[future]] = future.result()
-                done(found[futures[future]])
-    return found
-
-
-def _prepare(job: Job) -> None:
+def prepare(job: Job) -> None:
     """Compute the targets once, into the cache, before several processes would each do it."""
     if job.settings.method != "gcn" and job.cache is not None:
         torch.set_num_threads(job.threads)
         adjacency = Adjacency.of(job.graph)
         for text in job.settings.tasks:
             prepared(make_task(text), job.graph, adjacency, job.cache)
-
-
-@contextlib.contextmanager
-def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Worker processes that are gone when the block ends, however it ends."""
-    # spawn, because forking a process that has run torch threads can hang
-    context = multiprocessing.get_context("spawn")
-    before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, context, initializer=_end_with_parent)
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException:
-        workers = set(multiprocessing.active_children()) - before
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.terminate()
-        for worker in workers:
-            worker.join(10)
-        raise
-
-
-def _end_with_parent() -> None:
-    """Let this worker end when its parent is killed: whoever goes on with the run must not find it still writing."""
-
-    def watch() -> None:
-        parent = multiprocessing.parent_process()
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-@contextlib.contextmanager
-def _interrupts_later() -> Iterator[None]:
-    """Hold SIGINT back until the block ends; processes started in it never get one."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metrics:
@@ -230,6 +176,10 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
     }
     for measure_ in MEASURES[1:]:
         summary[measure_] = _mean([test[measure_] for test in tested])
+    weights = [metrics["task_weights"] for metrics in results]
+    summary["task_weights"] = (
+        None if None in weights else {task: statistics.fmean(w[task] for w in weights) for task in weights[0]}
+    )
     summary["teachers"] = [
         {
             "task": group[0]["task"],

@@ -89,7 +89,7 @@ def test_get_prints_the_paths(data_root: Path, capsys: pytest.CaptureFixture[str
     assert "built in" in captured.err
 
 
-@pytest.mark.parametrize("argv", [[], ["list"], ["info"], ["get"]])
+@pytest.mark.parametrize("argv", [[], ["list"], ["info"], ["get"], ["pack"], ["generate"]])
 def test_every_help_has_an_example(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         run(*argv, "--help")

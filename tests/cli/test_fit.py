@@ -297,3 +297,15 @@ def test_names_of_runs_are_safe_file_names() -> None:
     from agssl.config import Settings
 
     assert command._run_name("my graph/../x", Settings(method="gcn")) == "my-graph-..-x-gcn"
+
+
+def test_training_can_be_followed_in_tensorboard(
+    agssl: Callable[..., Any], graph: Path, quick: tuple[str, ...]
+) -> None:
+    pytest.importorskip("tensorboard", reason="needs the extra track")
+    done = agssl("fit", graph, *quick, "--seeds", 2, "--out", "runs/mine", "--track", "tensorboard")
+    assert done.code == 0, done.err
+    assert sorted(p.parent.name for p in Path("runs/tensorboard/mine").rglob("events*")) == ["seed-0", "seed-1"]
+    done = agssl("fit", graph, *quick, "--seeds", 2, "--out", "runs/mine", "--track", "tensorboard", "--jobs", 2)
+    assert done.code == 2 and "--track follows one seed at a time" in done.err
+    assert agssl("fit", graph, "--track", "wandb").code == 2

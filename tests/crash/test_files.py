@@ -90,23 +90,21 @@ def test_a_run_killed_at_any_file_operation_on_its_way_into_place_is_not_lost(tm
 
 
 def test_nothing_writes_around_the_one_helper() -> None:
-    """Only `store/atomic.py` opens a file to write, and only the reader of Planetoid's files knows pickles."""
+    """Only `atomic.py` opens files to write; `packed.py` and `build.py` do in a folder that it puts in place."""
     for path in Path(SOURCE).rglob("agssl/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
-                assert path.name == "planetoid.py" or not names & {"pickle", "dill", "joblib", "marshal", "shelve"}, (
-                    path
-                )
+                assert path.name == "unpickle.py" or not names & {"pickle", "dill", "joblib", "marshal", "shelve"}, path
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)
             where = f"{path.name}:{node.lineno}: {called}"
             assert called not in ("torch.load", "torch.save", "np.savetxt"), where
-            if called in ("np.save", "np.savez", "np.savez_compressed"):
+            if called in ("np.save", "np.savez", "np.savez_compressed") and path.name != "packed.py":
                 assert ast.unparse(node.args[0]) == "buffer", where
             if called in ("open", "os.open") or called.endswith((".open", ".fdopen")):
                 mode = ast.unparse(node.args[1]) if len(node.args) > 1 else "'r'"
                 writes = "O_CREAT" in mode or bool(set("wax+") & set(mode.strip("'")) and mode.startswith("'"))
-                assert not writes or path.name in ("atomic.py", "lock.py"), where
+                assert not writes or path.name in ("atomic.py", "lock.py", "packed.py", "build.py"), where
             assert not called.endswith((".write_text", ".write_bytes", ".to_csv", ".touch")), where

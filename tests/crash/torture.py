@@ -13,6 +13,7 @@ imports.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import hashlib
 import json
@@ -20,6 +21,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import threading
@@ -88,13 +90,48 @@ def hash_of_run(out: Path) -> str:
     return digest.hexdigest()
 
 
+def cells_of_bench(out: Path) -> set[str]:
+    """Records of finished cells."""
+    return {str(path.relative_to(out)) for path in out.glob("graph/*.json")}
+
+
+def hash_of_bench(out: Path) -> str:
+    """All that the records say, but when they were made and how long it took."""
+    records = {path: json.loads((out / path).read_text()) for path in sorted(cells_of_bench(out))}
+    for record in records.values():
+        for name in ("created", "seconds", "cpu_seconds", "peak_mb", "dataset"):
+            record.pop(name)
+    return hashlib.sha256(json.dumps(records, sort_keys=True).encode()).hexdigest()
+
+
+def trials_of_study(out: Path) -> set[str]:
+    """Complete trials."""
+    if not (out / "found.db").exists():
+        return set()
+    with contextlib.closing(sqlite3.connect(out / "found.db")) as database:
+        has = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'trials'").fetchone()
+        query = "SELECT number FROM trials WHERE state = 'COMPLETE'"
+        return {f"trial {number}" for (number,) in database.execute(query)} if has else set()
+
+
+def outcome_of_study(out: Path) -> str:
+    """How many trials are complete, and that their settings were written: a kill changes which ones are tried next."""
+    return f"{len(trials_of_study(out))} trials, {tomllib.loads((out / 'found.toml').read_text())['method']}"
+
+
 QUICK = ("--hidden", "8", "--tasks", "clu:clusters=3,pairdis", "--seeds", "2", "--checkpoint", "0")
 FIT = ("fit", "{graph}", "--out", "{out}", *QUICK)
+BENCH = ("bench", "table1", "--datasets", "{graph}", "--methods", "gcn,clu,agssl-ts", "--settings", "jt",
+         "--seeds", "2", "--jobs", "1", "--out", "{out}", "--set", "hidden=8", "--set", "epochs=5")  # fmt: skip
+TUNE = ("tune", "{graph}", "--method", "gcn", "--trials", "4", "--tuning-seeds", "2", "--epochs", "6",
+        "--out", "{out}/found.toml", "--study", "{out}/found.db")  # fmt: skip
 SUBJECTS = (
     Subject("fit", (*FIT, "--epochs", "8"), seeds_of_run, hash_of_run, 3.0),
     Subject("fit pf crossfit", (*FIT, "--epochs", "5", "--setting", "pf", "--lambda-fit", "crossfit", "--folds", "2",
                                 "--norm", "batch"), seeds_of_run, hash_of_run),
     Subject("fit gcn", (*FIT, "--method", "gcn", "--epochs", "30", "--patience", "5"), seeds_of_run, hash_of_run),
+    Subject("bench", BENCH, cells_of_bench, hash_of_bench, 2.0),
+    Subject("tune", TUNE, trials_of_study, outcome_of_study, 2.0),
 )  # fmt: skip
 
 
@@ -102,7 +139,7 @@ def unreadable(folder: Path) -> list[str]:
     """Files that have their names but not their content. Temporary files have no name yet."""
     broken = []
     for path in folder.rglob("*"):
-        if not path.is_file() or path.suffix == ".tmp" or path.name == "lock":
+        if not path.is_file() or path.suffix == ".tmp" or path.name.endswith("lock"):
             continue
         try:
             _read(path)
@@ -127,7 +164,12 @@ def _read(path: Path) -> None:
         with safe_open(path, framework="np") as file:
             _ = [file.get_tensor(name) for name in file.keys()]  # noqa: SIM118
             json.loads(file.metadata()["about"])
-    else:
+    elif path.suffix == ".db":
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    elif path.suffix in (".md", ".tex"):
+        path.read_text()
+    elif not path.name.endswith(("-journal", "-wal", "-shm")):  # SQLite's own, which it plays back
         raise AssertionError("nobody knows what this file is")
 
 
@@ -187,8 +229,11 @@ def warm_up() -> None:
 
     import agssl.data.resolve  # noqa: F401
     from agssl import AGSSL
+    from agssl.bench.things import load_things
     from agssl.cli import progress  # noqa: F401
+    from agssl.search import study  # noqa: F401
 
+    load_things()
     torch.set_num_threads(1)
     edges = sp.csr_matrix(np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6)))
     AGSSL(tasks=("clu", "pairdis"), epochs=1).fit((edges, np.eye(12, dtype=np.float32), np.arange(12) // 6))

@@ -13,8 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agssl.data.graph import Graph
-from agssl.data.splits import Split
-from agssl.errors import GraphError
 
 X = np.arange(8, dtype=np.float64).reshape(4, 2)
 Y = [0, 1, 0, 1]
@@ -79,44 +77,6 @@ def test_a_scipy_adjacency_with_stored_zeros_works_and_stays_as_it_was() -> None
 def build(**changes: Any) -> Graph:
     arguments: dict[str, Any] = {"edges": EDGES, "x": X, "y": Y, "notify": False}
     return Graph.from_arrays(**arguments | changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"edges": [[0, 1], [1, 99]]}, "edge 1 points at node 99, but the graph has 4 nodes; re-index"),
-        ({"edges": [[0, -3], [1, 2]]}, "edge 1 has the negative node id -3"),
-        ({"edges": [[0, 1.5], [1, 2]]}, "edge 1 has the node id 1.5"),
-        ({"edges": [["a"], ["b"]]}, "edges have the type"),
-        ({"edges": EDGES.T}, r"shape \(3, 2\), expected \(2, E\).*transpose"),
-        ({"edges": sp.eye(3)}, r"adjacency has shape \(3, 3\), but there are 4 nodes"),
-        ({"x": np.empty((0, 2)), "y": [], "require_labels": False}, "the graph has no nodes"),
-        ({"x": X[:3]}, "3 rows of features but 4 labels"),
-        ({"x": X[:, 0]}, r"features have shape \(4,\)"),
-        ({"x": np.empty((4, 0))}, "no features"),
-        ({"x": np.full((4, 2), "a")}, "features have the type"),
-        ({"x": np.array([[0, 1], [2, np.nan], [4, 5], [6, 7]])}, "feature 1 of node 1 is nan"),
-        ({"x": sp.csr_matrix([[0, 1], [2, 0], [np.inf, 5], [6, 7]])}, "feature 0 of node 2 is inf"),
-        ({"x": np.array([[0, 1], [2, 1e39], [4, 5], [6, 7]])}, "feature 1 of node 1 is 1e.39, which is too large"),
-        ({"x": sp.csr_matrix([[0, 1], [2, 0], [0, 1e39], [6, 7]])}, "feature 1 of node 2 is 1e.39, which is too large"),
-        ({"y": [0, 0, -1, 0]}, "the one class '0'"),
-        ({"y": [-1, None, "", float("nan")]}, "none of the 4 nodes has a label"),
-        ({"y": np.array([0, 1, -2, 0])}, "label of node 2 is -2"),
-        ({"y": ["0", "1", "-2", "0"]}, "label of node 2 is -2"),
-        ({"y": np.array([0, 0.5, 1, 0])}, "label of node 1 is 0.5"),
-        ({"y": np.eye(4)}, r"labels have shape \(4, 4\).*argmax"),
-        ({"y": np.array([0, 1, 5, 0]), "classes": ["a", "b"]}, "label of node 2 is 5, but there are 2 class names"),
-        ({"y": ["a", "b", "z", "a"], "classes": ["a", "b"]}, "label of node 2 is 'z'"),
-        ({"classes": ["a", "a"]}, "class names must be distinct"),
-        ({"num_nodes": 5}, "num_nodes is 5"),
-        ({"node_names": ["a", "b", "a", "c"]}, "'a' occurs 2 times"),
-        ({"node_names": ["a"]}, "1 node names for 4 nodes"),
-        ({"split": Split(np.array([0]), np.array([9]), np.array([2]))}, "val part of the split has node 9"),
-    ],
-)
-def test_what_can_not_be_right_is_named(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(GraphError, match=message):
-        build(**changes)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from agssl.data.planetoid import normalise_rows, read_planetoid, unpickle
+from agssl.data.planetoid import normalise_rows, read_planetoid
+from agssl.data.unpickle import unpickle
 from agssl.errors import DataError
 
 

@@ -68,6 +68,21 @@ def test_removing_edges_leaves_the_original_as_it_was() -> None:
     assert torch.equal(adjacency.normalised.values, before)
 
 
+@given(graph=graphs(), seed=st.integers(0, 100))
+@settings(max_examples=40, deadline=None)
+def test_thinning_equals_building_the_graph_with_the_edges_that_stay(graph: Graph, seed: int) -> None:
+    adjacency, edges = Adjacency.of(graph), edge_list(graph)
+    upper, lower = adjacency.edges
+    assert list(zip(adjacency.rows[upper], adjacency.indices[upper], strict=True)) == edges
+    assert list(zip(adjacency.indices[lower], adjacency.rows[lower], strict=True)) == edges
+    keep = np.random.default_rng(seed).random(len(edges)) < 0.6
+    a = adjacency.thinned(keep)
+    rest = [edge for edge, stays in zip(edges, keep, strict=True) if stays]
+    np.testing.assert_allclose(dense_of(a), normalised(graph.num_nodes, rest), atol=1e-6)
+    assert a.symmetric and a.nnz == 2 * len(rest) + graph.num_nodes
+    np.testing.assert_array_equal(dense_of(a), dense_of(a).T)
+
+
 @given(graph=graphs())
 @settings(max_examples=40, deadline=None)
 def test_has_edge_knows_edges_and_loops(graph: Graph) -> None:

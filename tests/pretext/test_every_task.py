@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -14,17 +15,28 @@ from torch.utils._pytree import tree_leaves
 from agssl.data.graph import Graph
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
+from agssl.ops.csr import from_scipy
 from agssl.ops.features import Inputs
 from agssl.ops.field import receptive_field, whole_field
-from agssl.pretext import TASKS, Batch, Task, Views
+from agssl.pretext import TASKS, Batch, Task, View, Views
 from agssl.pretext.base import Targets
 from agssl.pretext.prepare import make_task
+from agssl.pretext.views import Source
 from agssl.rng import Rng
 from agssl.train.network import Weighted, forward
 from agssl.train.problem import Problem
 from reference.graphs import permuted, random_graph
 
-EVERY = [*TASKS, "dgi:estimator=infonce", "pairsim:target=feature"]
+EVERY = [
+    *TASKS,
+    "dgi:estimator=infonce",
+    "pairsim:target=feature",
+    "gmi:weights=adaptive",
+    "mvgrl:encoder=shared:tolerance=0.1",
+    "grace:nodes=12",
+    "gca:centrality=pagerank",
+    "bgrl:nodes=12",
+]
 WIDTH = 8
 
 pytestmark = pytest.mark.parametrize("text", EVERY)
@@ -47,13 +59,24 @@ def views_of(graph: Graph, model: Gcn, batch: Batch) -> Views:
         order = torch.from_numpy(batch.permutation)
         shuffle = (order, torch.argsort(order))
     field = whole_field(a, 1)
-    return Views(model(Inputs.of(graph), field, None, shuffle), field)
+    return Views(model(Inputs.of(graph), field, None, shuffle), field, source_of(graph, model))
+
+
+def source_of(graph: Graph, model: Gcn) -> Source:
+    train = np.sort(graph.split.train)
+    return Source(model, Inputs.of(graph), Adjacency.of(graph).normalised, (train, torch.from_numpy(graph.y[train])))
+
+
+def head_of(task: Task, targets: Targets, model: Gcn, rng: Rng) -> torch.nn.Module:
+    head = task.head(WIDTH, targets, rng)
+    task.start(head, model)
+    return head
 
 
 def step(graph: Graph, text: str, seed: int = 0) -> tuple[torch.Tensor, Gcn, torch.nn.Module]:
     task, model = make_task(text), network(graph)
     targets = targets_of(task, graph)
-    head = task.head(WIDTH, targets, Rng(seed).child("head"))
+    head = head_of(task, targets, model, Rng(seed).child("head"))
     batch = task.sample(targets, Adjacency.of(graph), Rng(seed).child("sample"))
     return task.loss(head, views_of(graph, model, batch), batch, targets), model, head
 
@@ -68,7 +91,9 @@ def test_the_loss_is_a_finite_scalar(text: str, density: float) -> None:
 def test_gradients_reach_the_encoder_and_the_head(text: str) -> None:
     loss, model, head = step(random_graph(40, 60), text)
     loss.backward()
-    for parameter in (model.weights[0], model.biases[0], next(head.parameters())):
+    # A head may hold an encoder of its own, whose class head nothing uses, or a copy that is not trained.
+    used = [p for name, p in head.named_parameters() if "class_" not in name and p.requires_grad]
+    for parameter in (model.weights[0], model.biases[0], *used):
         assert parameter.grad is not None
         assert torch.isfinite(parameter.grad).all()
         assert parameter.grad.abs().sum() > 0
@@ -97,28 +122,63 @@ def relabel(targets: Targets, order: np.ndarray) -> Targets:
     new = np.argsort(order)
     moved = {}
     for name, array in targets.items():
-        if name == "labels":
+        if name in ("labels", "lengths"):
             moved[name] = array[order]
-        elif name == "similarity":
+        elif name in ("similarity", "features", "scale", "edges", "indptr", "indices", "values"):
             moved[name] = array
-        else:
+        elif not name.startswith(("up_", "down_")):
             moved[name] = new[array]
+    if "values" in targets:
+        moved |= stored("", matrix_of(targets, "", len(order))[order][:, order])
+    if "up_values" in targets:
+        groups = len(targets["down_indptr"]) - 1
+        moved |= stored("up_", matrix_of(targets, "up_", groups)[order])
+        moved |= stored("down_", matrix_of(targets, "down_", len(order))[:, order])
     return moved
+
+
+def matrix_of(targets: Targets, prefix: str, columns: int) -> sp.csr_matrix:
+    values, indices, indptr = (targets[f"{prefix}{part}"] for part in ("values", "indices", "indptr"))
+    return sp.csr_matrix((values, indices, indptr), (len(indptr) - 1, columns))
+
+
+def stored(prefix: str, matrix: sp.csr_matrix) -> Targets:
+    return {
+        f"{prefix}values": matrix.data,
+        f"{prefix}indices": matrix.indices,
+        f"{prefix}indptr": matrix.indptr,
+    }
 
 
 def relabel_batch(batch: Batch, order: np.ndarray) -> Batch:
     new = np.argsort(order)
     data = dict(batch.data)
-    nodes = batch.nodes
-    if nodes is not None:  # positions among the sorted nodes
-        pairs = new[nodes[data["at"].numpy()]]
-        nodes, at = np.unique(pairs, return_inverse=True)
-        data["at"] = torch.from_numpy(at.reshape(pairs.shape))
-    if "chosen" in data:
-        data["chosen"] = torch.from_numpy(new[data["chosen"].numpy()])
+    nodes = None if batch.nodes is None else np.sort(new[batch.nodes])
+    for name, value in data.items():
+        if name in ("at", "pairs", "apart"):  # positions among the sorted nodes
+            data[name] = torch.from_numpy(np.searchsorted(nodes, new[batch.nodes[value.numpy()]]))
+        elif name in ("chosen", "ends"):
+            data[name] = torch.from_numpy(new[value.numpy()])
+        elif name == "priority":
+            data[name] = value[order]
     masked = None if batch.masked is None else tuple(new[ends] for ends in batch.masked)
     shuffle = None if batch.permutation is None else new[batch.permutation[order]]
-    return Batch(nodes, masked, shuffle, data)
+    return Batch(nodes, masked, shuffle, data, tuple(relabel_view(view, order) for view in batch.views))
+
+
+def relabel_view(view: View, order: np.ndarray) -> View:
+    new, adjacency = np.argsort(order), view.adjacency
+    if adjacency is not None:
+        parts = (adjacency.values.numpy(), adjacency.indices.numpy(), adjacency.indptr.numpy())
+        moved = sp.csr_matrix(parts, (len(order), len(order)))[order][:, order]
+        adjacency = from_scipy(moved, symmetric=True)
+    return View(
+        None if view.nodes is None else np.sort(new[view.nodes]),
+        adjacency,
+        view.columns,
+        None if view.masked is None else view.masked[order],
+        None if view.order is None else new[view.order[order]],
+    )
 
 
 def test_relabelling_the_nodes_changes_nothing_else(text: str) -> None:
@@ -127,7 +187,7 @@ def test_relabelling_the_nodes_changes_nothing_else(text: str) -> None:
     other = permuted(graph, order)
     task, model = make_task(text), network(graph)
     targets = targets_of(task, graph)
-    head = task.head(WIDTH, targets, Rng(0))
+    head = head_of(task, targets, model, Rng(0))
     batch = task.sample(targets, Adjacency.of(graph), Rng(1))
     moved = relabel_batch(batch, order)
     views, other_views = views_of(graph, model, batch), views_of(other, model, moved)
@@ -135,7 +195,9 @@ def test_relabelling_the_nodes_changes_nothing_else(text: str) -> None:
     if batch.permutation is not None:
         torch.testing.assert_close(views.corrupted()[order], other_views.corrupted(), atol=1e-5, rtol=1e-5)
     here = task.loss(head, views, batch, targets)
-    there = task.loss(head, other_views, moved, relabel(targets, order))
+    other_targets = relabel(targets, order)
+    other_head = head_of(task, other_targets, model, Rng(0))
+    there = task.loss(other_head, other_views, moved, other_targets)
     torch.testing.assert_close(here, there, atol=1e-5, rtol=1e-5)
 
 
@@ -143,10 +205,10 @@ def test_a_pruned_pass_gives_the_same_loss(text: str) -> None:
     graph = random_graph(60, 60)
     task, model = make_task(text), network(graph)
     targets = targets_of(task, graph)
-    head = task.head(WIDTH, targets, Rng(0))
+    head = head_of(task, targets, model, Rng(0))
     batch = task.sample(targets, Adjacency.of(graph), Rng(1))
-    if batch.nodes is None:
-        return  # reads every node: there is nothing to prune
+    if batch.nodes is None or not len(batch.nodes):
+        return  # reads every node, or none: there is nothing to prune
     if "pairs" in task.settings():
         task = type(task)(**(task.settings() | {"pairs": 8}))
         batch = task.sample(targets, Adjacency.of(graph), Rng(1))
@@ -154,7 +216,7 @@ def test_a_pruned_pass_gives_the_same_loss(text: str) -> None:
     a = adjacency.normalised if batch.masked is None else adjacency.without(*batch.masked)
     field = receptive_field(a, 1, None, batch.nodes, limit=2.0)
     assert field.hidden.tolist() == batch.nodes.tolist()
-    pruned = task.loss(head, Views(model(Inputs.of(graph), field), field), batch, targets)
+    pruned = task.loss(head, Views(model(Inputs.of(graph), field), field, source_of(graph, model)), batch, targets)
     torch.testing.assert_close(pruned, task.loss(head, views_of(graph, model, batch), batch, targets))
 
 
@@ -177,6 +239,13 @@ def assert_same_batch(a: Batch, b: Batch) -> None:
     assert a.data.keys() == b.data.keys()
     for name, value in a.data.items():
         assert torch.equal(value, b.data[name])
+    assert len(a.views) == len(b.views)
+    for one, two in zip(a.views, b.views, strict=True):
+        for part in ("nodes", "columns", "masked", "order"):
+            np.testing.assert_array_equal(getattr(one, part), getattr(two, part))
+        assert (one.adjacency is None) == (two.adjacency is None)
+        if one.adjacency is not None and two.adjacency is not None:
+            assert torch.equal(one.adjacency.indices, two.adjacency.indices)
 
 
 class Largest(TorchDispatchMode):
@@ -210,7 +279,7 @@ def test_memory_grows_with_nodes_and_edges_only(text: str, large_graph: Graph) -
     # a constant for every node and edge, and one for the blocks of similarities that are looked at together
     assert peak < 200 * size + 64e6
     with Largest() as largest:
-        head = task.head(WIDTH, targets, Rng(0))
+        head = head_of(task, targets, model, Rng(0))
         loss = task.loss(head, views_of(graph, model, batch), batch, targets)
         loss.backward()
     assert largest.elements <= 2 * WIDTH * size

@@ -25,7 +25,7 @@ def test_the_paper_s_five_are_registered() -> None:
     assert ALPHA_GRID == (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)
 
 
-@pytest.mark.parametrize("name", FIVE)
+@pytest.mark.parametrize("name", list(TASKS))
 def test_every_search_range_fits_its_setting(name: str) -> None:
     kind = TASKS[name]
     assert kind.name == name
@@ -60,9 +60,22 @@ def test_settings_are_read_from_the_text() -> None:
         ("pairdis:pairs=3", ["3", "at least 4"]),
         ("pairsim:target=links", ["links", "link", "feature"]),
         ("pairsim:pairs=0", ["0", "at least 1"]),
+        ("grace:temperature=0", ["temperature", "above 0"]),
+        ("grace:temperature=nan", ["nan", "above 0"]),
+        ("grace:edges1=1", ["edges1", "[0, 1)"]),
+        ("grace:features2=some", ["some", "[0, 1)"]),
+        ("grace:nodes=2.5", ["2.5", "whole number"]),
+        ("gca:centrality=closeness", ["closeness", "pagerank"]),
+        ("gca:cut=1", ["cut", "[0, 1)"]),
+        ("bgrl:momentum=1", ["momentum", "[0, 1)"]),
+        ("graphmae:share=0", ["share", "above 0"]),
+        ("mvgrl:teleport=0", ["teleport", "above 0"]),
+        ("mvgrl:encoder=both", ["both", "own", "shared"]),
+        ("gmi:weights=equal", ["equal", "mean", "adaptive"]),
+        ("cg3:levels=0", ["levels", "at least 1"]),
         ("pairdist", ["pairdist", "'pairdis'"]),
         ("PAR", ["PAR", "'par'"]),
-        ("", ["Known: clu, dgi"]),
+        ("", ["Known: bgrl, cg3, clu"]),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused_by_name(text: str, words: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""`agssl data`: the named datasets, and facts about any graph."""
+"""`agssl data`: the named datasets, and facts about any graph; `pack` and `generate` are in `agssl.cli.pack`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Any
 
+from agssl.cli import pack
 from agssl.cli.common import command_parser, console, human, say
 
 _LIST = """\
@@ -26,7 +27,7 @@ example:
 
 def add_parser(subparsers: Any) -> None:
     """Add `data` and its own commands; each sets `handler`, a function of the arguments that gives the exit code."""
-    text = "list, describe and fetch datasets"
+    text = "list, describe, fetch, pack and generate datasets"
     parser = command_parser(
         subparsers, "data", text, "\n".join(["examples:", *_LIST.split("\n")[1:2], *_INFO.split("\n")[1:4]])
     )
@@ -49,6 +50,8 @@ def add_parser(subparsers: Any) -> None:
     get = command_parser(commands, "get", "see that a dataset's files are on this machine, and check them", _GET)
     get.add_argument("names", metavar="NAME", nargs="+", help="names of datasets")
     get.set_defaults(handler=run_get)
+
+    pack.add_commands(commands)
 
 
 def run_list(args: argparse.Namespace) -> int:

@@ -58,7 +58,7 @@ def _node(found: Explanation, args: argparse.Namespace) -> None:
     if args.csv:
         from agssl.store.run_writer import csv_text
 
-        rows = [[o.task, f"{o.weight:.6f}", o.prediction, f"{o.probability:.6f}"] for o in found.opinions]
+        rows = [[o.task, f"{o.weight:.6f}", o.prediction or "", _said(o.probability, ".6f")] for o in found.opinions]
         sys.stdout.write(csv_text(["task", "weight", "prediction", "probability"], rows))
         return
     out = console()
@@ -70,7 +70,8 @@ def _node(found: Explanation, args: argparse.Namespace) -> None:
     if found.opinions:
         opinions = table("task", "weight", "trust", "prediction", "probability", left=("task", "trust", "prediction"))
         for o in found.opinions:
-            opinions.add_row(o.task, f"{o.weight:.3f}", bar(o.weight), o.prediction, f"{o.probability:.1%}")
+            said = (o.prediction or "-", _said(o.probability, ".1%") or "-")
+            opinions.add_row(o.task, f"{o.weight:.3f}", bar(o.weight), *said)
         out.print()
         out.print(opinions)
     out.print()
@@ -82,6 +83,10 @@ def _node(found: Explanation, args: argparse.Namespace) -> None:
         out.print(neighbours)
     if found.degree > _SHOWN:
         out.print(f"and {found.degree - _SHOWN} more (--json has them all)")
+
+
+def _said(probability: float | None, form: str) -> str:
+    return "" if probability is None else format(probability, form)
 
 
 def _groups(kind: str, groups: list[Group], args: argparse.Namespace) -> None:

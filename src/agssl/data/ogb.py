@@ -6,15 +6,18 @@ raw/edge.csv.gz  raw/node-feat.csv.gz  raw/node-label.csv.gz  split/<scheme>/{tr
 from __future__ import annotations
 
 import gzip
+import io
 import zipfile
 import zlib
 from pathlib import Path
 
 import numpy as np
 
+from agssl.data.arrays import Archive
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.errors import DataError
+from agssl.system import free_memory, size_text
 
 EDGES = "raw/edge.csv.gz"
 FEATURES = "raw/node-feat.csv.gz"
@@ -51,14 +54,9 @@ def read_ogb(path: Path, *, name: str, require_labels: bool = True, notify: bool
 
 def read_without_features(path: Path, *, name: str, missing: str) -> Graph:
     """ogbn-arxiv from one `.npz` with edges, labels and the split, but no features."""
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            edges, y = arrays["edge_index"], arrays["y"]
-            parts = {
-                part: arrays[f"{key}_idx"] for part, key in (("train", "train"), ("val", "valid"), ("test", "test"))
-            }
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"cannot read {path}: {error}; replace the file") from error
+    arrays = Archive(path)
+    edges, y = arrays["edge_index"], arrays["y"]
+    parts = {part: arrays[f"{key}_idx"] for part, key in (("train", "train"), ("val", "valid"), ("test", "test"))}
     return Graph.from_arrays(edges, None, y, split=Split.from_arrays(parts), name=name, missing=missing, notify=False)
 
 
@@ -69,7 +67,7 @@ def _root(path: Path) -> Place:
     try:
         root = zipfile.Path(path)
         inside = [root, *(child for child in root.iterdir() if child.is_dir())]
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         raise DataError(f"cannot read {path}: {error}; replace the file") from error
     for place in inside:
         if (place / EDGES).exists():
@@ -94,7 +92,7 @@ def _read(place: Place, dtype: type) -> np.ndarray:
     try:
         with place.open("rb") as packed, gzip.open(packed) as file:
             options = csv.ReadOptions(autogenerate_column_names=True, block_size=1 << 24)
-            table = csv.read_csv(file, read_options=options)
+            table = csv.read_csv(_Bounded(file, place), read_options=options)
         columns = [column.cast(pa.from_numpy_dtype(np.dtype(dtype))) for column in table.columns]
     except (
         OSError,
@@ -103,9 +101,34 @@ def _read(place: Place, dtype: type) -> np.ndarray:
         ValueError,
         zlib.error,
         zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
     ) as error:  # ArrowInvalid is a ValueError
         raise DataError(f"cannot read {place}: {error}; replace the file by the published one") from error
     array = np.empty((table.num_rows, len(columns)), dtype=dtype)
     for i, column in enumerate(columns):
         array[:, i] = column.to_numpy()
     return array
+
+
+class _Bounded(io.RawIOBase):
+    """An unpacked stream that ends in an error once it is larger than the free memory: a few bytes may unpack to any
+    number.
+    """
+
+    def __init__(self, stream: gzip.GzipFile, place: Place) -> None:
+        super().__init__()
+        self.stream, self.place, self.room = stream, place, free_memory()
+        self.taken = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        data = self.stream.read(size)
+        self.taken += len(data)
+        if self.room is not None and self.taken > self.room:
+            raise DataError(f"{self.place} unpacks to more than the {size_text(self.room)} of memory that is free")
+        return data

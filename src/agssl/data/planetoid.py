@@ -1,13 +1,10 @@
 """Reader of the Planetoid files (`ind.cora.x` and its seven siblings), as Yang et al. publish them.
 
-The files are Python pickles, a format that can run code. They are read by an unpickler that knows the few NumPy, SciPy
-and collections names that they need and refuses every other.
+The files are Python pickles, a format that can run code; see `agssl.data.unpickle` for how they are read.
 """
 
 from __future__ import annotations
 
-import pickle
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,44 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from agssl.data.graph import Graph
+from agssl.data.shchur import checked_csr
 from agssl.data.splits import Split
+from agssl.data.unpickle import Matrix, unpickle
 from agssl.errors import DataError
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 _VALIDATION = 500  # nodes after the training nodes, by Planetoid's convention
-
-# The pickles name things where they lived in Python 2 and SciPy 0.x; resolving them here keeps those imports out.
-_ADMITTED: dict[tuple[str, str], Any] = {
-    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("scipy.sparse.csr", "csr_matrix"): sp.csr_matrix,
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    """Builds arrays, CSR matrices, lists and dictionaries, and nothing else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return _ADMITTED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}, which such a file never needs") from None
-
-
-def unpickle(path: Path) -> Any:
-    """The object in a Planetoid file.
-
-    Raises:
-        DataError: the file is damaged, or asks for anything but plain data.
-    """
-    try:
-        with open(path, "rb") as file:
-            return _Unpickler(file, encoding="latin1").load()
-    except Exception as error:  # a damaged pickle can raise almost anything
-        raise DataError(f"cannot read {path}: {error}; replace the file by the published one") from error
 
 
 def read_planetoid(paths: Iterable[Path], *, name: str) -> Graph:
@@ -66,26 +32,42 @@ def read_planetoid(paths: Iterable[Path], *, name: str) -> Graph:
     tx, allx = (_matrix(files[part]) for part in ("tx", "allx"))
     train_y, ty, ally = (_one_hot(files[part]) for part in ("y", "ty", "ally"))
     neighbours = unpickle(files["graph"])
-    if not isinstance(neighbours, dict):
-        raise DataError(f"{files['graph']} holds no dictionary of neighbours; replace the file by the published one")
     test = _test_index(files["test.index"])
-    if len(test) != tx.shape[0] or len(test) != len(ty) or allx.shape[0] != len(ally) or test.min() < allx.shape[0]:
+    source, target = _edges(neighbours, files["graph"])
+    num_nodes = 1 + int(max(test.max(initial=0), source.max(initial=0)))
+    sizes = {len(test), tx.shape[0], len(ty)}
+    apart = len({allx.shape[1], tx.shape[1]}) > 1 or len({part.shape[1] for part in (train_y, ty, ally)}) > 1
+    few = not len(test) or allx.shape[0] != len(ally) or test.min() < allx.shape[0] or len(train_y) > len(ally)
+    far = num_nodes > 2 * (allx.shape[0] + len(test)) or len(np.unique(test)) < len(test)
+    if len(sizes) > 1 or apart or few or far:
         raise DataError(f"the files beside {files['graph']} do not fit together; replace them by the published ones")
 
-    num_nodes = int(max(test.max(), max(neighbours, default=0))) + 1
     rows = np.concatenate([np.arange(allx.shape[0]), test])  # where each stored row belongs
     stored = sp.vstack([allx, tx]).tocoo()
     x = sp.csr_matrix((stored.data, (rows[stored.row], stored.col)), shape=(num_nodes, allx.shape[1]))
     y = np.full(num_nodes, -1, dtype=np.int64)
     y[rows] = np.concatenate([_numbers(ally), _numbers(ty)])
 
-    degree = [len(v) for v in neighbours.values()]
-    source = np.repeat(np.fromiter(neighbours, dtype=np.int64), degree)
-    target = np.concatenate([np.asarray(v, dtype=np.int64) for v in neighbours.values()])
     split = Split(np.arange(len(train_y)), np.arange(len(train_y), len(train_y) + _VALIDATION), np.sort(test))
-    edges = np.vstack([source, target])
     classes = range(ally.shape[1])
+    edges = np.vstack([source, target])
     return Graph.from_arrays(edges, normalise_rows(x), y, classes=classes, split=split, name=name, notify=False)
+
+
+def _edges(neighbours: Any, path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of all edges, from a dictionary of neighbours."""
+    try:
+        if not isinstance(neighbours, dict) or not neighbours:
+            raise TypeError(f"it is a {type(neighbours).__name__}")
+        rows = [np.array(ends, dtype=np.int64).reshape(len(ends)) for ends in neighbours.values()]
+        keys = np.fromiter(neighbours, dtype=np.int64, count=len(neighbours))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"{path} holds no dictionary of neighbours ({error}); replace the file by the published one"
+        ) from error
+    if keys.min() < 0:
+        raise DataError(f"{path} has the node {keys.min()}; replace the file by the published one")
+    return np.repeat(keys, [len(row) for row in rows]), np.concatenate(rows)
 
 
 def normalise_rows(x: sp.csr_matrix) -> sp.csr_matrix:
@@ -98,12 +80,12 @@ def normalise_rows(x: sp.csr_matrix) -> sp.csr_matrix:
 def _matrix(path: Path) -> sp.csr_matrix:
     value = unpickle(path)
     try:
-        # rebuilt from its parts: the old pickle fills in attributes that today's class no longer has
-        matrix = sp.csr_matrix((value.data, value.indices, value.indptr), shape=value._shape)
-        matrix.check_format(full_check=True)
-    except (AttributeError, TypeError, ValueError) as error:
+        if not isinstance(value, Matrix):
+            raise ValueError(f"it is a {type(value).__name__}")
+        parts = value.parts
+        return checked_csr(parts["data"], parts["indices"], parts["indptr"], tuple(parts["_shape"]))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{path} holds no sparse matrix ({error}); replace the file by the published one") from error
-    return matrix
 
 
 def _one_hot(path: Path) -> np.ndarray:
@@ -120,5 +102,5 @@ def _numbers(one_hot: np.ndarray) -> np.ndarray:
 def _test_index(path: Path) -> np.ndarray:
     try:
         return np.array([int(line) for line in path.read_text().split()], dtype=np.int64)
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {path}: {error}; replace the file by the published one") from error
+    except (OSError, ValueError, OverflowError) as error:
+        raise DataError(f"cannot read {path}: {str(error)[:200]}; replace the file by the published one") from error

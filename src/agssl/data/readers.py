@@ -17,7 +17,10 @@ from agssl.errors import DataError, GraphError, MissingExtraError, SettingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMATS = "a folder with edges.csv and nodes.csv (or .tsv, .parquet), one such table with --knn, .npz or .graphml"
+FORMATS = (
+    "a folder with edges.csv and nodes.csv (or .tsv, .parquet), one such table with --knn, .npz, .graphml, "
+    "or a folder written by agssl data pack"
+)
 
 
 def read_graph(
@@ -35,6 +38,7 @@ def read_graph(
       (`id`, feature columns, `label`, optional `split` of train, val, test or nothing). Ids may be any text.
     - One such table of nodes, where `knn` links each node to the nodes most like it; `id` is then optional.
     - `.npz` in the layout of Shchur et al.'s gnn-benchmark, `.graphml`, or a folder in OGB's raw layout.
+    - A packed folder (see `agssl.data.packed`), whose arrays are memory-mapped.
 
     Args:
         path: the folder or file.
@@ -71,8 +75,13 @@ def read_graph(
 
 def _read_folder(path: Path, knn: int | None, metric: str, label: str, name: str, require_labels: bool) -> Graph:
     from agssl.data.ogb import is_ogb, read_ogb
+    from agssl.data.packed import is_packed, open_packed
     from agssl.data.tables import find_table
 
+    if is_packed(path):
+        if knn is not None:
+            raise SettingsError(f"knn is {knn}, but {path} brings its own edges; leave knn out")
+        return open_packed(path, name=name)
     edges, nodes = find_table(path, "edges"), find_table(path, "nodes")
     if nodes is None:
         if edges is None and is_ogb(path):

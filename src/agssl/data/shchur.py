@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.lib.npyio import NpzFile
 
+from agssl.data.arrays import Archive
 from agssl.data.graph import Graph
 from agssl.errors import DataError, GraphError
 
@@ -27,20 +25,11 @@ def read_shchur(
         require_labels: as for `Graph.from_arrays`.
         notify: as for `Graph.from_arrays`.
     """
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            if not isinstance(arrays, NpzFile):
-                raise DataError(
-                    f"{path} is a single array, not an archive of arrays; expected the layout of gnn-benchmark"
-                )
-            adjacency = _csr(arrays, "adj", path)
-            x = arrays["attr_matrix"] if "attr_matrix" in arrays.files else _csr(arrays, "attr", path)
-            y = _labels(arrays, path, adjacency.shape[0], require_labels)
-            classes, node_names = _names(arrays, "class_names"), _names(arrays, "node_names")
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(
-            f"cannot read {path}: {error}; it must be an .npz file in the layout of gnn-benchmark"
-        ) from error
+    arrays = Archive(path)
+    adjacency = _csr(arrays, "adj", path)
+    x = arrays["attr_matrix"] if "attr_matrix" in arrays else _csr(arrays, "attr", path)
+    y = np.full(adjacency.shape[0], -1) if "labels" not in arrays and not require_labels else arrays["labels"]
+    classes, node_names = _names(arrays, "class_names"), _names(arrays, "node_names")
     if binary:
         x = (x > 0).astype(np.float32)
     return Graph.from_arrays(
@@ -55,39 +44,38 @@ def read_shchur(
     )
 
 
-def _csr(arrays: NpzFile, prefix: str, path: Path) -> sp.csr_matrix:
-    keys = [f"{prefix}_{part}" for part in ("data", "indices", "indptr", "shape")]
-    _require(arrays, keys, path)
-    data, indices, indptr, shape = (arrays[key] for key in keys)
+def _csr(arrays: Archive, prefix: str, path: Path) -> sp.csr_matrix:
+    data, indices, indptr, shape = (arrays[f"{prefix}_{part}"] for part in ("data", "indices", "indptr", "shape"))
     try:
-        matrix = sp.csr_matrix((data, indices, indptr), shape=tuple(shape))
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError) as error:
+        matrix = checked_csr(data, indices, indptr, tuple(shape.tolist()))
+    except (ValueError, TypeError, OverflowError) as error:
         raise GraphError(
             f"{path}: the arrays {prefix}_* form no sparse matrix ({error}); write the file anew"
         ) from error
     return matrix
 
 
-def _labels(arrays: NpzFile, path: Path, num_nodes: int, required: bool) -> np.ndarray:
-    if "labels" not in arrays.files and not required:
-        return np.full(num_nodes, -1)
-    _require(arrays, ["labels"], path)
-    return arrays["labels"]
+def checked_csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, ...]) -> sp.csr_matrix:
+    """The matrix of these arrays, every index checked; SciPy itself would take memory for any shape it is told."""
+    if len(shape) != 2 or not all(isinstance(side, int) and side >= 0 for side in shape):
+        raise ValueError(f"its shape is {shape}")
+    if indptr.ndim != 1 or len(indptr) != shape[0] + 1:
+        raise ValueError(f"there are {indptr.size} row starts for {shape[0]} rows")
+    if any(array.dtype.kind not in "iu" for array in (indices, indptr)) or data.dtype.kind not in "fiub":
+        raise ValueError(f"its types are {data.dtype}, {indices.dtype} and {indptr.dtype}")
+    if data.dtype == np.float16:  # which SciPy takes, but can do nothing with
+        data = data.astype(np.float32)
+    matrix = sp.csr_matrix((data, indices, indptr), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix
 
 
-def _require(arrays: NpzFile, keys: list[str], path: Path) -> None:
-    for key in keys:
-        if key not in arrays.files:
-            raise DataError(f"{path} has no array {key!r}, only {', '.join(arrays.files) or 'none'}; add it")
-
-
-def _names(arrays: NpzFile, key: str) -> list[str] | None:
+def _names(arrays: Archive, key: str) -> list[str] | None:
     """An optional array of strings; the pickled ones of the Coauthor files count as absent."""
-    if key not in arrays.files:
+    if key not in arrays:
         return None
     try:
         names = arrays[key]
-    except ValueError:
+    except DataError:
         return None
     return names.tolist() if names.dtype.kind == "U" and names.ndim == 1 else None

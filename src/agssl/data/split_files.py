@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import csv
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from agssl.data.arrays import Archive
 from agssl.data.splits import PARTS, Split
 from agssl.errors import DataError, GraphError
 
@@ -29,7 +29,7 @@ def read_split(path: Path, num_nodes: int, node_names: np.ndarray | None = None)
         raise DataError(f"the split file {path} does not exist; check the path")
     try:
         parts = {".npz": _from_npz, ".json": _from_json, ".csv": _from_csv}[path.suffix.lower()](path)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, csv.Error) as error:
+    except (ValueError, OSError, RecursionError, csv.Error) as error:
         raise DataError(f"cannot read the split file {path}: {error}; write it anew") from error
     arrays = {part: _nodes(part, parts[part], path, num_nodes, node_names) for part in parts}
     try:
@@ -52,8 +52,8 @@ def part_name(text: str) -> str | None:
 
 
 def _from_npz(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as arrays:
-        return {part: arrays[key] for key in arrays.files if (part := part_name(key))}
+    arrays = Archive(path)
+    return {part: arrays[key] for key in arrays if (part := part_name(key))}
 
 
 def _from_json(path: Path) -> dict[str, Any]:
@@ -103,9 +103,12 @@ def _bit(path: Path, line: int, text: str) -> bool:
 
 def _nodes(part: str, values: Any, path: Path, num_nodes: int, names: np.ndarray | None) -> np.ndarray:
     """Indices or mask as an array; node names and indices in text are looked up."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except (ValueError, OverflowError) as error:  # lists of unequal lengths, say
+        raise GraphError(f"the {part} part of {path} is no list of nodes; write indices, names or a mask") from error
     if array.dtype.kind == "b" and array.shape[:1] != (num_nodes,):
-        raise GraphError(f"the {part} mask in {path} has {len(array)} entries, but the graph has {num_nodes} nodes")
+        raise GraphError(f"the {part} mask in {path} has {array.size} entries, but the graph has {num_nodes} nodes")
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.dtype.kind not in "UO":

@@ -6,6 +6,7 @@ what is merely untidy (one-way edges, self-loops, duplicates) is tidied and coun
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ import scipy.sparse as sp
 
 from agssl.errors import GraphError
 
+log = logging.getLogger("agssl")
+
+LARGEST = 1e15  # of a feature: squares of larger ones, and products of their logits, overflow 32-bit floats
 SPARSE_BELOW = 0.4  # density up to which sparse products beat dense ones (benchmarks/step.py)
 
 
@@ -117,6 +121,7 @@ def as_features(x: Any) -> np.ndarray | sp.csr_matrix:
     if not np.isfinite(dense).all():
         node, column = np.argwhere(~np.isfinite(dense))[0]
         raise _not_finite(array[node, column], int(node), int(column))
+    dense = _cut_off(dense)
     if dense.size and np.count_nonzero(dense) < SPARSE_BELOW * dense.size:
         return sp.csr_matrix(dense)
     return dense.copy() if dense is x else dense
@@ -141,11 +146,21 @@ def _from_sparse(x: Any) -> np.ndarray | sp.csr_matrix:
         column = int(csr.indices[entry])
         wide.sum_duplicates()
         raise _not_finite(wide[node, column], node, column)
+    csr.data = _cut_off(csr.data)
     csr.eliminate_zeros()
     csr.sort_indices()
     if csr.nnz >= SPARSE_BELOW * csr.shape[0] * csr.shape[1]:
         return csr.toarray()
     return csr
+
+
+def _cut_off(values: np.ndarray) -> np.ndarray:
+    """The same with what is beyond `LARGEST` set to it, and a warning that says so."""
+    most = np.abs(values).max(initial=0.0)
+    if most <= LARGEST:
+        return values
+    log.warning("features of up to %.0e are cut off at %.0e; rescale them", most, LARGEST)
+    return np.clip(values, -LARGEST, LARGEST)
 
 
 def _not_finite(value: Any, node: int, column: int) -> GraphError:

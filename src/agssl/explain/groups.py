@@ -58,7 +58,9 @@ def bucket_names() -> list[str]:
 
 def _groups(bundle: Bundle, which: np.ndarray, names: Sequence[str]) -> list[Group]:
     if bundle.weights is None:
-        raise SettingsError(f"method {bundle.settings.method} has no task weights to explain; fit with --method agssl")
+        raise SettingsError(
+            f"method {bundle.settings.method} has no task weights to explain; fit with --method agssl or autossl"
+        )
     if len(which) != len(bundle.weights):
         raise SettingsError(f"the model knows {len(bundle.weights)} nodes, but the graph has {len(which)}; fit again")
     groups = []

@@ -14,12 +14,12 @@ from agssl.store.model import Bundle
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one teacher said of a node."""
+    """What one teacher said of a node; of a task that was weighed without a teacher, the weight alone."""
 
     task: str
     weight: float  # lambda: how much the node trusted it
-    prediction: str
-    probability: float  # of that prediction
+    prediction: str | None
+    probability: float | None  # of that prediction
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,11 @@ def explain_node(bundle: Bundle, graph: Graph, node: int | str) -> Explanation:
     probabilities = softmax(bundle.logits[index])
     opinions = []
     for k, task in enumerate(bundle.task_names):
-        said = softmax(bundle.teacher_logits[k, index])
         weight = 1.0 if bundle.weights is None else float(bundle.weights[index, k])
+        if not len(bundle.teacher_logits):
+            opinions.append(Opinion(task, weight, None, None))
+            continue
+        said = softmax(bundle.teacher_logits[k, index])
         opinions.append(Opinion(task, weight, bundle.classes[said.argmax()], float(said.max())))
     neighbours = tuple(
         Neighbour(_name(graph, int(n)), _label(graph, int(n)), bundle.classes[bundle.logits[n].argmax()])

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agssl.errors import MissingExtraError
+from agssl.errors import MissingExtraError, SettingsError, unknown_name
 from agssl.explain.groups import Group, by_class, by_degree
+from agssl.explain.layout import flat_map
+from agssl.explain.node import softmax
 from agssl.store.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from agssl.data.graph import Graph
+    from agssl.store.model import Bundle
     from agssl.store.run import Run
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")  # Okabe & Ito
@@ -64,6 +68,49 @@ def training_curves(history: Mapping[str, Mapping[str, Sequence[float | None]]])
     right.set_ylabel("squared error of the integrated teacher")
     right.legend(fontsize=7, frameon=False)
     return figure
+
+
+def embedding_map(
+    bundle: Bundle, graph: Graph, hidden: np.ndarray, colour: str = "class", layout: str = "tsne"
+) -> Figure:
+    """A flat map of the nodes by their embedding [N, F], coloured by what is known of them."""
+    which, names = _colouring(bundle, graph, colour)
+    figure = _figure(7.5, 6)
+    axes = figure.subplots()
+    x, y = flat_map(hidden, layout).T
+    size = float(np.clip(4e4 / len(x), 1.5, 30))
+    if names is None:
+        points = axes.scatter(x, y, s=size, c=which, cmap="cividis", linewidths=0)
+        figure.colorbar(points, label="probability of the predicted class")
+    for number, name in enumerate(names or ()):
+        at = which == number
+        if at.any():
+            label = f"{name}  ({int(at.sum()):,})"
+            axes.scatter(x[at], y[at], s=size, color=COLOURS[number % len(COLOURS)], linewidths=0, label=label)
+    if names is not None:
+        title = {"class": "predicted class", "task": "most trusted task"}.get(colour)
+        figure.legend(loc="outside right upper", fontsize=8, frameon=False, markerscale=1.5, title=title)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)
+    axes.set_title(f"{graph.name}: nodes by embedding")
+    return figure
+
+
+def _colouring(bundle: Bundle, graph: Graph, colour: str) -> tuple[np.ndarray, Sequence[str] | None]:
+    """For each node a group, with the names of the groups, or a number in 0..1."""
+    predicted = bundle.logits.argmax(1)
+    if colour == "class":
+        return predicted, bundle.classes
+    if colour == "confidence":
+        return softmax(bundle.logits).max(1), None
+    if colour == "right":
+        return np.where(graph.y < 0, 2, predicted != graph.y), ("right", "wrong", "no label")
+    if colour == "task" and bundle.weights is not None:
+        return bundle.weights.argmax(1), bundle.task_names
+    if colour == "task":
+        raise SettingsError(f"method {bundle.settings.method} has no task weights to colour by; fit with method agssl")
+    raise unknown_name("colour", colour, ("class", "task", "confidence", "right"))
 
 
 def write_pictures(run: Run, seed: int | None = None) -> list[Path]:

@@ -70,6 +70,9 @@ class Integrator(nn.Module):
     def __init__(self, knowledge: Knowledge, rng: Rng) -> None:
         super().__init__()
 
+    def step(self, rng: Rng) -> None:
+        """Called before each training step, with its randomness; for schemes that draw or follow something."""
+
     def scores(self, student: Tensor, teachers: Tensor) -> Tensor:
         """zeta [n, K] from student logits [n, C] and teacher logits [K, n, C] of the same nodes."""
         raise NotImplementedError

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from agssl.ops.csr import multiply
+from agssl.ops.csr import Csr, multiply
 from agssl.ops.dropout import dropout
 from agssl.ops.features import Inputs
 from agssl.ops.field import Field
@@ -87,14 +87,26 @@ class Gcn(nn.Module):
                 corrupted = self._next(corrupted, layer, field, stream, real=False)
         return Output(hidden, corrupted, self._classify(hidden, field, rng))
 
+    def project(self, inputs: Inputs, block: Csr, columns: Tensor | None = None) -> tuple[Tensor, ...]:
+        """X W1 in column tiles that suit `block`, the propagation to come; where `columns` [d] is 0, X is 0."""
+        weight = self.weights[0] if columns is None else self.weights[0] * columns[:, None]
+        tile = weight.shape[1] if self.norms else tile_width(max(block.rows, len(weight)), weight.shape[1])
+        return inputs.times([part.contiguous() for part in weight.split(tile, dim=1)])
+
+    def encode(self, projected: tuple[Tensor, ...], field: Field) -> tuple[Tensor, ...]:
+        """H from X W1, for a further view of the graph: no dropout, batch norm by the view's own averages."""
+        hidden = self._activate(tuple(multiply(field.blocks[0], part) for part in projected), 0, False, real=False)
+        for layer in range(1, self.shape.layers):
+            hidden = self._next(hidden, layer, field, None, real=False)
+        return hidden
+
     def _first(
         self, x: Inputs, field: Field, permutation: tuple[Tensor, Tensor] | None, training: bool
     ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...] | None]:
         block, weight = field.blocks[0], self.weights[0]
         if permutation is None and x.aggregates_first(weight.shape[1]):
             return self._activate((x.aggregated(block) @ weight,), 0, training), None
-        tile = weight.shape[1] if self.norms else tile_width(max(block.rows, *weight.shape[:1]), weight.shape[1])
-        projected = x.times([part.contiguous() for part in weight.split(tile, dim=1)])
+        projected = self.project(x, block)
         hidden = self._activate(tuple(multiply(block, part) for part in projected), 0, training)
         if permutation is None:
             return hidden, None

@@ -1,6 +1,25 @@
 """Pretext tasks: each import below registers one under its name."""
 
-from agssl.pretext import clu, dgi, pairdis, pairsim, par
-from agssl.pretext.base import ALPHA_GRID, TASKS, Batch, Task, Views
+from agssl.pretext import bgrl, cg3, clu, dgi, gca, gmi, grace, graphmae, mvgrl, pairdis, pairsim, par
+from agssl.pretext.base import ALPHA_GRID, TASKS, Batch, Task, View, Views
 
-__all__ = ["ALPHA_GRID", "TASKS", "Batch", "Task", "Views", "clu", "dgi", "pairdis", "pairsim", "par"]
+__all__ = [
+    "ALPHA_GRID",
+    "TASKS",
+    "Batch",
+    "Task",
+    "View",
+    "Views",
+    "bgrl",
+    "cg3",
+    "clu",
+    "dgi",
+    "gca",
+    "gmi",
+    "grace",
+    "graphmae",
+    "mvgrl",
+    "pairdis",
+    "pairsim",
+    "par",
+]

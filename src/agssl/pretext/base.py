@@ -3,6 +3,8 @@
 A task is one file with three methods: `prepare` computes its targets once (they are cached on disk and shared by all
 seeds and runs), `head` makes its prediction head, `loss` scores one step. A task that draws something anew every epoch
 also has `sample`, which says what the step must compute: for which nodes, with which edges masked, with which shuffle.
+A task that compares several views of the graph draws them there, and asks the step to encode them (`Views.encode`) in
+its loss; one that follows the encoder with a copy of it keeps the copy in its head, by `start` and `after_step`.
 """
 
 from __future__ import annotations
@@ -12,18 +14,20 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from agssl.data.graph import Graph
-from agssl.models.gcn import Output, glorot, joined
+from agssl.models.gcn import Gcn, glorot
 from agssl.ops.adjacency import Adjacency
-from agssl.ops.field import Field
+from agssl.pretext.views import View, Views
 from agssl.registry import Registry
 from agssl.rng import Rng
 
+__all__ = ["ALPHA_GRID", "NONE", "TASKS", "Batch", "Targets", "Task", "View", "Views", "linear"]
+
 Targets = Mapping[str, np.ndarray]
 
+NONE = np.empty(0, dtype=np.int64)  # the nodes of a task that reads nothing of the step's own pass
 ALPHA_GRID = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)  # paper, App. G
 
 
@@ -35,29 +39,7 @@ class Batch:
     masked: tuple[np.ndarray, np.ndarray] | None = None  # edges to leave out of the propagation
     permutation: np.ndarray | None = None  # asks for the view with shuffled feature rows
     data: Mapping[str, Tensor] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Views:
-    """The hidden representations of one step, as a task reads them."""
-
-    output: Output
-    field: Field
-
-    def hidden(self, nodes: np.ndarray | None = None) -> Tensor:
-        """H of these nodes, or of all, [n, F]; before dropout."""
-        return self._rows(self.output.hidden, nodes)
-
-    def corrupted(self, nodes: np.ndarray | None = None) -> Tensor:
-        """The same for the shuffled features."""
-        assert self.output.corrupted is not None
-        return self._rows(self.output.corrupted, nodes)
-
-    def _rows(self, tiles: tuple[Tensor, ...], nodes: np.ndarray | None) -> Tensor:
-        if nodes is None:
-            return joined(tiles)
-        at = torch.from_numpy(self.field.positions(nodes)).to(tiles[0].device)
-        return joined(tuple(tile.index_select(0, at) for tile in tiles))
+    views: tuple[View, ...] = ()  # further views of the graph that the loss will ask for
 
 
 class Task:
@@ -86,6 +68,12 @@ class Task:
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
         """The self-supervised loss of this step, a scalar."""
         raise NotImplementedError
+
+    def start(self, head: nn.Module, model: Gcn) -> None:
+        """Before the first step: the head may copy the encoder. What it keeps of it must be in its state_dict."""
+
+    def after_step(self, head: nn.Module, model: Gcn) -> None:
+        """After every step of the optimizer: what the head keeps of the encoder may follow it."""
 
 
 TASKS: Registry[type[Task]] = Registry("task", "agssl.tasks")

@@ -15,6 +15,7 @@ from agssl.errors import SettingsError
 from agssl.models.gcn import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
+from agssl.pretext.heads import mean_length
 from agssl.rng import Rng
 
 ESTIMATORS = ("jsd", "infonce")
@@ -85,9 +86,7 @@ class GraphInfomax(Task):
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
         """The chosen estimator; the summary is a mean over all nodes."""
         hidden, corrupted = views.hidden(), views.corrupted()
-        # Where features are many ones, as in Photo, scores would be so large that their first gradients silence every
-        # hidden unit for good; so representations that are long on average are scaled to mean length one.
-        length = hidden.detach().norm(dim=1).mean().clamp_min(1.0)
+        length = mean_length(hidden)
         hidden, corrupted = hidden / length, corrupted / length
         chosen = batch.data["chosen"].to(hidden.device)
         if self.estimator == "infonce":

@@ -32,7 +32,7 @@ def make_task(text: str) -> Task:
     """
     name, *options = text.split(":")
     kind = TASKS[name]
-    known = list(inspect.signature(kind.__init__).parameters)[1:]
+    known = dict(list(inspect.signature(kind.__init__).parameters.items())[1:])
     values: dict[str, object] = {}
     for option in options:
         key, equals, value = option.partition("=")
@@ -41,16 +41,17 @@ def make_task(text: str) -> Task:
                 f"task {text!r}: {option!r} is not a setting of {name}; "
                 f"write {name}:setting=value with one of {', '.join(known)}"
             )
-        values[key] = _value(value)
+        values[key] = _value(value, str(known[key].annotation))
     try:
         return kind(**values)
     except TypeError as error:
         raise SettingsError(f"task {text!r}: {error}") from error
 
 
-def _value(text: str) -> int | str:
+def _value(text: str, kind: str) -> float | str:
+    """A number where the setting's annotation lets it be one, else the text."""
     try:
-        return int(text)
+        return float(text) if "float" in kind else int(text)
     except ValueError:
         return text
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,6 +66,39 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _sweep_once(path.parent.resolve())
 
 
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new folder that appears under `path` with all its files, on disk, only when the block ends well.
+
+    The block gets a hidden folder beside `path` to write into; if it raises, that folder goes.
+
+    Raises:
+        DataError: something is at `path` already (an empty folder may be), or the place can't be written to.
+    """
+    path = Path(os.path.abspath(path))
+    staging = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise DataError(f"{path} exists already and is left alone; remove it, or name another folder")
+        staging.mkdir(parents=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        yield staging
+        try:
+            for file in staging.iterdir():
+                with open(file, "rb+") as handle:
+                    os.fsync(handle.fileno())
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        replace(staging, path)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    sync_folder(path.parent)
+    _sweep_once(path.parent)
+
+
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to `path` atomically."""
     with atomic_write(path) as file:
@@ -108,7 +142,7 @@ def is_temporary(name: str) -> bool:
 
 
 def sweep(folder: Path, older: float = _STRAY) -> None:
-    """Remove temporary files that nobody has written to for some time, whose processes are gone from this machine."""
+    """Remove temporary files and folders nobody has written to for some time, whose processes are gone from here."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             match = _TEMPORARY.fullmatch(entry.name)
@@ -117,7 +151,10 @@ def sweep(folder: Path, older: float = _STRAY) -> None:
             with contextlib.suppress(OSError):  # another process sweeps too
                 # age as well, because the process may live on another machine that shares the folder
                 if time.time() - entry.stat(follow_symlinks=False).st_mtime > older:
-                    os.unlink(entry.path)
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path)
+                    else:
+                        os.unlink(entry.path)
 
 
 @functools.cache

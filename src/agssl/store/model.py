@@ -37,7 +37,7 @@ class Bundle:
     classes: tuple[str, ...]
     logits: np.ndarray  # [N, C]
     best: Record
-    task_names: tuple[str, ...] = ()
+    task_names: tuple[str, ...] = ()  # of the teachers, or, where there are none, of the columns of `weights`
     alphas: tuple[float, ...] = ()
     teacher_logits: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # [K, N, C]
     weights: np.ndarray | None = None  # [N, K]
@@ -45,6 +45,7 @@ class Bundle:
     @classmethod
     def of(cls, result: Fit, graph: Graph, settings: Settings, seed: int) -> Bundle:
         """The bundle of a fit."""
+        alphas = {teacher.name: teacher.alpha for teacher in result.teachers} or result.tasks
         teachers = [teacher.network.logits.cpu().numpy() for teacher in result.teachers]
         return cls(
             result.model.cpu(),
@@ -54,8 +55,8 @@ class Bundle:
             graph.classes,
             result.logits.cpu().numpy(),
             result.best,
-            tuple(teacher.name for teacher in result.teachers),
-            tuple(teacher.alpha for teacher in result.teachers),
+            tuple(alphas),
+            tuple(alphas.values()),
             np.stack(teachers) if teachers else np.zeros((0, 0, 0), np.float32),
             None if result.weights is None else result.weights.cpu().numpy(),
         )
@@ -95,7 +96,7 @@ def load_bundle(path: str | Path) -> Bundle:
         return _bundle(tensors, json.loads(header["about"]))
     except (OSError, SafetensorError) as error:
         raise DataError(f"can't read the model {path}: {error}; check the path, or fit again") from error
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
         raise DataError(f"the model {path} is damaged ({type(error).__name__}: {error}); fit again") from error
 
 
@@ -103,12 +104,14 @@ def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> Bundle:
     shape = Shape(**about["shape"])
     state = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
     widths = (shape.features * shape.hidden, shape.hidden * shape.classes)
+    if shape.layers != sum(name.startswith("weights.") for name in state):
+        raise ValueError(f"weights do not fit the shape {shape}")
     if max(widths) > sum(v.numel() for v in state.values()):  # don't allocate what the file does not hold
         raise ValueError(f"weights do not fit the shape {shape}")
     model = Gcn(shape, Rng(0))
     model.load_state_dict(state)
     weights = tensors.get("weights")
-    return Bundle(
+    bundle = Bundle(
         model,
         shape,
         Settings.from_dict(about["settings"]),
@@ -121,3 +124,24 @@ def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> Bundle:
         tensors["teacher_logits"].numpy(),
         None if weights is None else weights.numpy(),
     )
+    _check(bundle)
+    return bundle
+
+
+def _check(bundle: Bundle) -> None:
+    """Insist that names, logits and weights fit together."""
+    nodes, classes, teachers = len(bundle.logits), bundle.shape.classes, len(bundle.task_names)
+    if not all(isinstance(name, str) for name in (*bundle.classes, *bundle.task_names)):
+        raise TypeError("a class or task has no name")
+    if not all(isinstance(alpha, int | float) for alpha in bundle.alphas):
+        raise TypeError("an alpha is no number")
+    found = (len(bundle.classes), bundle.logits.shape, len(bundle.alphas))
+    if found != (classes, (nodes, classes), teachers):
+        raise ValueError("classes, logits and alphas do not fit together")
+    # a method that weighs tasks without teachers has none
+    if bundle.teacher_logits.size and bundle.teacher_logits.shape != (teachers, nodes, classes):
+        raise ValueError("the teachers' logits do not fit")
+    if bundle.weights is not None and bundle.weights.shape != (nodes, teachers):
+        raise ValueError("the weights of the teachers do not fit")
+    if any(array.dtype != np.float32 for array in (bundle.logits, bundle.teacher_logits)):
+        raise TypeError("logits must be 32-bit floats")

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import csv
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -48,6 +47,14 @@ class GraphSource:
     name: str
     nodes: int
     fingerprint: str
+
+    def __post_init__(self) -> None:
+        texts = (self.given, self.path or "", self.metric, self.label, self.name, self.fingerprint)
+        numbers = (self.nodes, self.knn or 0)
+        if not all(isinstance(text, str) and "\0" not in text for text in texts):
+            raise TypeError("a name, path or label is no text")
+        if not all(isinstance(number, int) for number in numbers):
+            raise TypeError("nodes or knn is no whole number")
 
     @classmethod
     def of(cls, graph: Graph, given: str, knn: int | None, metric: str, label: str) -> GraphSource:
@@ -147,17 +154,17 @@ class Run:
 
     def split(self, seed: int | None = None) -> Split:
         """The split of a seed."""
-        import numpy as np
-
+        from agssl.data.arrays import Archive
         from agssl.data.splits import Split
 
         path = self.folder(seed) / "split.npz"
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                parts = {name: arrays[name] for name in ("train", "val", "test")}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            arrays = Archive(path)
+            parts = {name: arrays[name] for name in ("train", "val", "test")}
+        except DataError as error:
             raise _damaged(path, str(error)) from error
-        return Split.from_arrays(parts, str(self.seed_metrics(seed).get("split", {}).get("origin", path)))
+        about = self.seed_metrics(seed).get("split")
+        return Split.from_arrays(parts, str(about.get("origin", path) if isinstance(about, dict) else path))
 
     def bundle(self, seed: int | None = None) -> Bundle:
         """The model of a seed."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agssl.store.model import Bundle
     from agssl.train.loop import Record
 
-_OURS = re.compile(r"config\.toml|metrics\.json|pictures|seed-\d+")
+_OURS = re.compile(r"config\.toml|metrics\.json|pictures|report\.html|seed-\d+")
 # The same command would break down in the same way again, so there is nothing to go on with.
 _HOPELESS = (TrainingError, GraphError, SettingsError)
 

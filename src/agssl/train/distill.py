@@ -72,6 +72,7 @@ def train_student(
         logits = model(problem.inputs, problem.whole, rng.child("dropout")).logits
         assert logits is not None
         seen = logits if how.student_gradient else logits.detach()
+        integrator.step(rng.child("integrator"))
         weights = integrator(seen, knowledge.logits)
         # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
         target = mixed(weights.detach(), probabilities)
@@ -118,6 +119,7 @@ def train_student(
         watch(stage, record)
     both.load_state_dict(best.state)
     logits = problem.logits(model)
+    integrator.eval()
     with torch.no_grad():
         weights = integrator(logits, knowledge.logits)
     return Student(Trained(model, logits, best.record, history), weights, integrator)

@@ -19,10 +19,11 @@ from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
 from agssl.store.stages import Stages
+from agssl.train.autossl import search_weights
 from agssl.train.distill import Distillation, Student, train_student
 from agssl.train.loop import Record, Schedule, by_validation
 from agssl.train.network import Trained, Watch, Weighted, ignore, train_network
-from agssl.train.problem import Problem
+from agssl.train.problem import Problem, folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Fit:
     history: dict[str, list[Record]]  # by stage: "gcn", "teacher par", "student", ...
     teachers: tuple[Teacher, ...] = ()
     weights: Tensor | None = None  # lambda [N, K]
+    tasks: Mapping[str, float] = field(default_factory=dict)  # the K tasks and their alphas, where no teacher has them
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,18 +153,51 @@ def fit_single(context: Context) -> Fit:
 
 
 def fit_joint(context: Context) -> Fit:
-    """All tasks in one network, lambda_k = 1/K (the paper's Vanilla, JOINT-T); alpha is chosen by validation."""
-    tasks = {text: context.targets(text) for text in context.settings.tasks}
-    choices = {text: context.alphas(task) for text, (task, _) in tasks.items()}
-    networks = []
-    for number in range(max(map(len, choices.values()))):
-        weighted = [
-            Weighted(text, task, targets, choices[text][min(number, len(choices[text]) - 1)] / len(tasks))
-            for text, (task, targets) in tasks.items()
-        ]
-        networks.append(context.network(weighted, context.rng.child("joint"), "joint"))
+    """All tasks in one network: lambda_k = 1/K (the paper's Vanilla, JOINT-T), or as given; alpha by validation."""
+    settings = context.settings
+    shares = [settings.task_weight(text) for text in settings.tasks]
+    networks = [
+        context.network(shared(weighted, shares), context.rng.child("joint"), "joint")
+        for weighted in joint_choices(context)
+    ]
     network = max(networks, key=lambda n: by_validation(n.best))
     return Fit(network.model, network.logits, network.best, {"joint": network.history})
+
+
+def fit_autossl(context: Context) -> Fit:
+    """lambda by a search, then a fresh network with it held fixed (see `agssl.train.autossl`); alpha by validation."""
+    settings, problem = context.settings, context.problem
+    candidates = []
+    for weighted in joint_choices(context):
+        stream = context.rng.child("search")
+        weights, history = search_weights(
+            problem, weighted, settings, context.schedule, stream, context.watch, context.stages
+        )
+        network = context.network(shared(weighted, weights.tolist()), context.rng.child("autossl"), "autossl")
+        history["autossl"] = network.history
+        everywhere = weights.expand(problem.graph.num_nodes, -1)
+        alphas = {w.name: w.weight for w in weighted}
+        candidates.append(Fit(network.model, network.logits, network.best, history, (), everywhere, alphas))
+    return max(candidates, key=lambda result: by_validation(result.best))
+
+
+def joint_choices(context: Context) -> list[list[Weighted]]:
+    """All tasks with their alphas, once for each choice of alphas."""
+    tasks = {text: context.targets(text) for text in context.settings.tasks}
+    alphas = {text: context.alphas(task) for text, (task, _) in tasks.items()}
+    return [
+        [
+            Weighted(text, task, targets, alphas[text][min(number, len(alphas[text]) - 1)])
+            for text, (task, targets) in tasks.items()
+        ]
+        for number in range(max(map(len, alphas.values())))
+    ]
+
+
+def shared(weighted: Sequence[Weighted], shares: Sequence[float]) -> list[Weighted]:
+    """The tasks with alpha_k lambda_k for weight; those without any are left out."""
+    both = zip(weighted, shares, strict=True)
+    return [replace(w, weight=w.weight * share) for w, share in both if share > 0]
 
 
 def fit_agssl(context: Context) -> Fit:
@@ -244,18 +279,10 @@ def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:
     return held_out
 
 
-def folds(problem: Problem, count: int, rng: Rng) -> list[np.ndarray]:
-    """Positions among the training nodes, dealt into folds class by class; the same for every teacher."""
-    order = rng.numpy().permutation(len(problem.train_nodes))
-    labels = problem.train_labels.cpu().numpy()
-    order = order[np.argsort(labels[order], kind="stable")]
-    dealt = [np.sort(order[start::count]) for start in range(count)]
-    return [fold for fold in dealt if 0 < len(fold) < len(order)]
-
-
 METHODS: dict[str, Callable[[Context], Fit]] = {
     "gcn": fit_gcn,
     "single": fit_single,
     "joint": fit_joint,
+    "autossl": fit_autossl,
     "agssl": fit_agssl,
 }

@@ -74,7 +74,7 @@ def train(
         stage: what to call it in an error.
     """
     optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
-    history = [] if checkpoint is None else checkpoint.load(optimizer, best)
+    history = [] if checkpoint is None else checkpoint.load(best, optimizer)
     yield from history
     for epoch in range(len(history), schedule.epochs):
         if schedule.patience is not None and epoch - best.epoch > schedule.patience:
@@ -83,13 +83,13 @@ def train(
         losses = objective(epoch, rng.child(epoch))
         losses["loss"].backward()
         record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
-        _check_finite(record, stage, schedule)
+        check_finite(record, stage, schedule)
         optimizer.step()
         record |= evaluate(record)
-        _check_finite(record, stage, schedule)
+        check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)
         if checkpoint is not None:
-            checkpoint.add(record, optimizer, best)
+            checkpoint.add(record, best, optimizer)
         yield record
     # The last step of all is followed by no loss that would show it.
     if not all_finite(best.state.values()):
@@ -98,7 +98,8 @@ def train(
         checkpoint.finish(best)
 
 
-def _check_finite(record: Record, stage: str, schedule: Schedule) -> None:
+def check_finite(record: Record, stage: str, schedule: Schedule) -> None:
+    """Refuse to go on where training has broken down."""
     broken = [name for name, value in record.items() if not math.isfinite(value)]
     if broken:
         raise _not_finite(broken, int(record["epoch"]), stage, schedule)
@@ -110,7 +111,7 @@ def _not_finite(broken: Sequence[str], epoch: int, stage: str, schedule: Schedul
         cause = "the weights have not moved yet, so look for extreme features and scale them, e.g. to a few units"
     else:
         cause = f"the steps are too large: lower the learning rate (--lr, now {schedule.lr:g})"
-    own = [name for name in broken if name not in ("loss", "task", "val_loss", "the weights")]
+    own = [name for name in broken if name not in ("loss", "task", "val_loss", "outer_loss", "the weights")]
     if "distill" in own or "weights" in own:
         cause += " or the weight of the teachers (--beta), or raise --tau"
     elif own:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from agssl.models.gcn import Gcn, Output
 from agssl.pretext.base import Batch, Targets, Task, Views
+from agssl.pretext.views import Source
 from agssl.rng import Rng
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
@@ -31,6 +32,11 @@ class Weighted:
     task: Task
     targets: Targets
     weight: float
+
+    @property
+    def decides(self) -> tuple[object, ...]:
+        """All of it that decides the result of a training, for `Stages.checkpoint`."""
+        return self.name, self.task.settings(), self.targets, self.weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,23 +102,17 @@ def _epochs(
     stage: str,
 ) -> Iterator[Record]:
     """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
-    heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.name)) for w in tasks)
-    heads.to(problem.device)
+    heads = make_heads(problem, model, tasks, rng)
 
     def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
-        losses: dict[str, Tensor] = {}
-        output, views, batches = forward(problem, model, tasks, labels, rng)
-        if labels:
-            assert output.logits is not None
-            losses["task"] = problem.task_loss(output.logits)
+        losses = step_losses(problem, model, heads, tasks, labels, rng)
         total = losses.get("task", torch.zeros((), device=problem.device))
-        for weighted, head, batch in zip(tasks, heads, batches, strict=True):
-            loss = weighted.task.loss(head, views, batch, weighted.targets)
-            losses[weighted.name] = loss
-            total = total + weighted.weight * loss
+        for weighted in tasks:
+            total = total + weighted.weight * losses[weighted.name]
         return losses | {"loss": total}
 
-    def evaluate(record: Record) -> Record:
+    def finish(record: Record) -> Record:
+        after_step(model, heads, tasks)
         return problem.evaluate(model) if score is by_validation else {}
 
     parameters = [*model.parameters(), *heads.parameters()]
@@ -121,13 +121,41 @@ def _epochs(
         checkpoint = stages.checkpoint(
             nn.ModuleList([model, heads]),
             problem=problem.fingerprint,
-            tasks=[(w.name, w.task.settings(), w.targets, w.weight) for w in tasks],
+            tasks=[weighted.decides for weighted in tasks],
             labels=labels,
             score=score.__name__,
             schedule=schedule,
             rng=rng,
         )
-    return train(model, parameters, objective, evaluate, score, schedule, rng, best, checkpoint, stage)
+    return train(model, parameters, objective, finish, score, schedule, rng, best, checkpoint, stage)
+
+
+def make_heads(problem: Problem, model: Gcn, tasks: Sequence[Weighted], rng: Rng) -> nn.ModuleList:
+    """The tasks' heads, ready for the first step."""
+    heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.name)) for w in tasks)
+    for weighted, head in zip(tasks, heads.to(problem.device), strict=True):
+        weighted.task.start(head, model)
+    return heads
+
+
+def step_losses(
+    problem: Problem, model: Gcn, heads: nn.ModuleList, tasks: Sequence[Weighted], labels: bool, rng: Rng
+) -> dict[str, Tensor]:
+    """The losses of one step by name: `task` of the labels, if they are asked for, and that of each pretext task."""
+    output, views, batches = forward(problem, model, tasks, labels, rng)
+    losses: dict[str, Tensor] = {}
+    if labels:
+        assert output.logits is not None
+        losses["task"] = problem.task_loss(output.logits)
+    for weighted, head, batch in zip(tasks, heads, batches, strict=True):
+        losses[weighted.name] = weighted.task.loss(head, views, batch, weighted.targets)
+    return losses
+
+
+def after_step(model: Gcn, heads: nn.ModuleList, tasks: Sequence[Weighted]) -> None:
+    """Let every head follow the encoder after a step of the optimizer."""
+    for weighted, head in zip(tasks, heads, strict=True):
+        weighted.task.after_step(head, model)
 
 
 def forward(
@@ -154,4 +182,5 @@ def forward(
         order = torch.from_numpy(orders[0])
         shuffle = (order.to(problem.device), torch.argsort(order).to(problem.device))
     output = model(problem.inputs, field, rng.child("dropout"), shuffle)
-    return output, Views(output, field), batches
+    labelled = (problem.train_nodes, problem.train_labels) if labels else None
+    return output, Views(output, field, Source(model, problem.inputs, problem.normalised, labelled)), batches

@@ -18,6 +18,7 @@ from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
 from agssl.ops.field import Field, receptive_field, whole_field
+from agssl.rng import Rng
 from agssl.store.stages import fingerprint
 
 
@@ -173,3 +174,12 @@ class Problem:
             "val_accuracy": right[n:].mean().item(),
             "val_loss": F.cross_entropy(logits[n:], truth[n:]).item(),
         }
+
+
+def folds(problem: Problem, count: int, rng: Rng) -> list[np.ndarray]:
+    """Positions among the training nodes, dealt into folds class by class; the same for every teacher."""
+    order = rng.numpy().permutation(len(problem.train_nodes))
+    labels = problem.train_labels.cpu().numpy()
+    order = order[np.argsort(labels[order], kind="stable")]
+    dealt = [np.sort(order[start::count]) for start in range(count)]
+    return [fold for fold in dealt if 0 < len(fold) < len(order)]

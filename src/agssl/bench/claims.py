@@ -1,0 +1,35 @@
+"""`agssl bench theory`: the paper's claims about the Bayes probability, as one of the things that bench makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agssl.bench.cells import Records
+from agssl.bench.scope import Scope
+from agssl.bench.tables import Table
+from agssl.bench.theory import run, stored
+from agssl.bench.theory_figure import figure
+from agssl.bench.theory_report import table
+from agssl.bench.things import Say, Shown, Thing
+
+SEEDS = 5
+
+
+def _seeds(scope: Scope) -> tuple[int, ...]:
+    return tuple(range(SEEDS)) if scope.seeds is None else scope.seeds
+
+
+def _compute(scope: Scope, results: Path, say: Say) -> None:
+    say(f"theory: {len(_seeds(scope))} seeds, about half a minute each where they are not there yet")
+    run(_seeds(scope), results / "theory", told=lambda record: say(f"theory: seed {record['seed']} is done"))
+
+
+def _show(scope: Scope, records: Records) -> Shown:
+    found = stored(_seeds(scope), records.folder / "theory")
+    if not found:
+        return Shown(Table(notes=["*missing*"]))
+    rows = [{"seed": r["seed"], "scheme": name} | values for r in found for name, values in r["schemes"].items()]
+    return Shown(Table(entries=rows, notes=[table(found)]), {"theory": lambda: figure(found)})
+
+
+THINGS = {"theory": Thing("The paper's theory, measured", lambda scope: [], _show, figures=True, compute=_compute)}

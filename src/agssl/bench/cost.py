@@ -1,0 +1,69 @@
+"""Table A3: time and peak memory of joint training and AGSSL, each fit in a process of its own."""
+
+from __future__ import annotations
+
+from agssl.bench import paper
+from agssl.bench.accuracy import arxiv_note
+from agssl.bench.cells import Cell, Records
+from agssl.bench.methods import LF, TS, VANILLA, Method
+from agssl.bench.scope import DATASETS, Scope, title_of
+from agssl.bench.tables import MISSING, Entry, Sheet, Table
+from agssl.bench.things import Shown, Thing
+
+_METHODS = ((VANILLA, "JOINT-T", "joint-t"), (LF, "AGSSL-LF", "agssl-lf"), (TS, "AGSSL-TS", "agssl-ts"))
+_WHAT = {
+    "seconds": "training time in seconds",
+    "cpu_seconds": "processor time in seconds",
+    "peak_mb": "peak memory in MB",
+}
+_SEEDS = 3
+_NOTE = (
+    "Each fit ran alone in a new process, with nothing trained before it taken from a cache; the tasks' targets "
+    "(partitions, clusters) were computed beforehand. Time is that of the fit, memory is the peak of the whole "
+    "process, Python and the graph included. The paper measured on a GPU: its figures say how methods compare, no more."
+)
+
+
+def _cells_of(scope: Scope, method: Method, dataset: str) -> list[Cell]:
+    return scope.at_most(_SEEDS).cells(method, dataset, fresh=True)
+
+
+def _asked(scope: Scope) -> list[tuple[Method, str, str]]:
+    return [row for row in _METHODS if scope.methods is None or row[0].name in scope.methods]
+
+
+def _cells(scope: Scope) -> list[Cell]:
+    datasets = scope.datasets_or(DATASETS)
+    return [
+        cell for dataset in datasets for method, _, _ in _asked(scope) for cell in _cells_of(scope, method, dataset)
+    ]
+
+
+def _show(scope: Scope, records: Records) -> Shown:
+    datasets, sheets, rows = scope.datasets_or(DATASETS), [], []
+    for what, words in _WHAT.items():
+        texts = []
+        for method, title, name in _asked(scope):
+            line = [title]
+            for dataset in datasets:
+                cells = _cells_of(scope, method, dataset)
+                values = tuple(r[what] for r in records.of(cells) if r[what] is not None)
+                published = paper.table_a3(dataset, name, what)
+                entry = Entry(title, title_of(dataset), len(cells), values, block=what)
+                rows.append(entry.to_dict() | {"paper_mean": published})
+                line.append(_text(entry, published))
+            texts.append(tuple(line))
+        header = ("", *map(title_of, datasets))
+        quoted = "" if what == "cpu_seconds" else " (the paper's in brackets)"
+        sheets.append(Sheet(f"Table A3: {words}{quoted}", header, tuple(texts)))
+    return Shown(Table(sheets, rows, [_NOTE, *arxiv_note(datasets, rows)]))
+
+
+def _text(entry: Entry, published: float | None) -> str:
+    digits = 0 if entry.block == "peak_mb" else 1
+    ours = MISSING if entry.mean is None else f"{entry.mean:,.{digits}f}"
+    spread = f" ± {entry.std:,.{digits}f}" if entry.std is not None else ""
+    return ours + spread + ("" if published is None else f" ({published:,.{digits}f})")
+
+
+THINGS = {"table-a3": Thing("Table A3: time and memory", _cells, _show)}

@@ -1,0 +1,121 @@
+"""Running the cells that are missing, side by side, with an estimate of the time left."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from agssl.bench.cells import Cell, Record, Records, unique
+from agssl.bench.measure import Place, prepare_targets, run_cell
+from agssl.errors import AgsslError
+from agssl.pool import work
+
+
+class Grid:
+    """The cells still to run.
+
+    Args:
+        cells: all that are wanted, in order of importance.
+        records: what there is; cells with a record are not run again.
+    """
+
+    def __init__(self, cells: Iterable[Cell], records: Records) -> None:
+        self.records = records
+        self.wanted = unique(cells)
+        self.missing = [cell for cell in self.wanted if records.get(cell) is None]
+        self.present = len(self.wanted) - len(self.missing)
+        self.failed: dict[Cell, str] = {}
+
+    def run(self, place: Place, jobs: int, told: Callable[[Cell, Record | str, Estimate], None]) -> None:
+        """Run what is missing; a cell that fails is noted in `failed`, and the others go on.
+
+        Args:
+            place: where to.
+            jobs: how many side by side; those that measure cost come last, one at a time.
+            told: hears of every finished cell: its record, or why it failed, and what is left.
+        """
+        estimate = Estimate(self.missing, self.records, jobs)
+
+        def done(cell: Cell, result: Record | str) -> None:
+            running.subtract([cell.group])
+            if isinstance(result, str):
+                self.failed[cell] = result
+            else:
+                self.records.add(result)
+            estimate.finish(cell, result)
+            if not cell.fresh and not any(other.group == cell.group for other in estimate.left.values()):
+                shutil.rmtree(place.stages(cell), ignore_errors=True)  # nobody will ask for these teachers again
+            told(cell, result, estimate)
+
+        running: Counter[tuple] = Counter()
+        shared = in_order([cell for cell in self.missing if not cell.fresh])
+
+        def feed() -> Cell | None:
+            # cells of a group that is running may want what is being trained there: better begin another group
+            cell = next((c for c in shared if not running[c.group]), shared[0] if shared else None)
+            if cell is not None:
+                shared.remove(cell)
+                running.update([cell.group])
+            return cell
+
+        attempt = functools.partial(_attempt, place)
+        work(attempt, feed, done, max(1, min(jobs, len(shared))))
+        alone = in_order([cell for cell in self.missing if cell.fresh])
+        first = iter({(cell.dataset, cell.settings.tasks): cell for cell in alone}.values())
+        work(functools.partial(prepare_targets, place), lambda: next(first, None), lambda cell, _: None, 1, fresh=True)
+        waiting = iter(alone)
+        work(attempt, lambda: next(waiting, None), done, 1, fresh=True)
+
+
+def _attempt(place: Place, cell: Cell) -> Record | str:
+    """The record of a cell, or why there is none."""
+    try:
+        return run_cell(place, cell)
+    except AgsslError as error:
+        return str(error)
+
+
+def in_order(cells: Sequence[Cell]) -> list[Cell]:
+    """Dataset by dataset, seed by seed, cells that train single networks before those that build on them."""
+    datasets = list(dict.fromkeys(cell.dataset for cell in cells))
+    methods = {"gcn": 0, "single": 1}
+    return sorted(
+        cells,
+        key=lambda c: (datasets.index(c.dataset), c.seed, c.settings.setting, methods.get(c.settings.method, 2)),
+    )
+
+
+class Estimate:
+    """The time left, from finished cells of the same kind; else of the same method or dataset; else of any."""
+
+    def __init__(self, missing: Sequence[Cell], records: Records, jobs: int) -> None:
+        self.jobs = jobs
+        self.left = {cell.key: cell for cell in missing}
+        self._seconds: defaultdict[tuple, list[float]] = defaultdict(list)
+        for record in records:
+            kind = (record["dataset"], record["method"], record["setting"], record["fresh"])
+            self._note(kind, record["seconds"])
+
+    def finish(self, cell: Cell, result: Record | str) -> None:
+        """Take a cell off what is left."""
+        self.left.pop(cell.key, None)
+        if not isinstance(result, str):
+            self._note(cell.kind, result["seconds"])
+
+    def _note(self, kind: tuple, seconds: float) -> None:
+        for key in (kind, kind[:2], (kind[0],), ()):
+            self._seconds[key].append(seconds)
+
+    def seconds(self) -> float | None:
+        """Seconds until all is done; None before anything is known."""
+        if not self._seconds:
+            return None
+        return sum(self._of(cell) / (1 if cell.fresh else self.jobs) for cell in self.left.values())
+
+    def _of(self, cell: Cell) -> float:
+        kind = cell.kind
+        key = next(key for key in (kind, kind[:2], (kind[0],), ()) if self._seconds.get(key))
+        return statistics.fmean(self._seconds[key])

@@ -1,0 +1,185 @@
+"""Running one cell: fit without test labels, then read them once for the record."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from agssl import __version__, runner
+from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, folder_name, write_record
+from agssl.config import effective
+from agssl.data.graph import Graph
+from agssl.data.resolve import open_graph
+from agssl.data.splits import make_split
+from agssl.explain.groups import bucket_names
+from agssl.rng import Rng
+from agssl.store.model import Bundle
+from agssl.store.run_writer import plain
+from agssl.store.stages import Stages
+from agssl.train.distill import BUCKETS, degree_buckets
+from agssl.train.fit import fit
+
+POINTS = 60  # most epochs that a learning curve keeps
+CURVE_DEGREE = 4  # lambda over epochs is that of the degree bucket that begins here: 4 to 6
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a cell is run and its record goes."""
+
+    out: Path
+    cache: Path
+    threads: int = 1
+    commit: str | None = None
+
+    def stages(self, cell: Cell) -> Path:
+        """Where the cells of a group find each other's teachers."""
+        dataset, seed, setting, _ = cell.group
+        return self.cache / "stages" / "bench" / f"{folder_name(dataset)}-{setting}-{seed}"
+
+
+def run_cell(place: Place, cell: Cell) -> Record:
+    """Fit a cell, measure it and write its record."""
+    torch.set_num_threads(place.threads)
+    graph = graph_of(cell.dataset)
+    graph = graph.with_split(make_split("auto", graph, Rng(cell.seed).child("split")))
+    wall, cpu = time.perf_counter(), time.process_time()
+    # what is taken from the store is bit-equal to what would be trained here; only cost must not be measured so
+    stages = None if cell.fresh else Stages(place.stages(cell))
+    result = fit(graph.hide_test(), cell.settings, cell.seed, cache=place.cache / "targets", stages=stages)
+    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
+    bundle = Bundle.of(result, graph, cell.settings, cell.seed)
+    record = _about(cell, place) | runner.measure(bundle, graph)
+    record["by_degree"] = _by_degree(bundle, graph)
+    if bundle.weights is not None:
+        record["lambda_by_degree"] = _lambda_by_degree(bundle.weights, graph.degree)
+    if cell.curves:
+        record["curves"] = curves(result.history)
+    record |= {
+        "epochs": {stage: len(records) for stage, records in result.history.items()},
+        "best_epoch": int(result.best["epoch"]),
+        "seconds": round(seconds, 3),
+        "cpu_seconds": round(cpu_seconds, 3),
+        "peak_mb": runner.peak_mb(),
+    }
+    record = plain(record)
+    write_record(place.out, cell, record)
+    return record
+
+
+@functools.lru_cache(maxsize=2)  # cells come dataset by dataset, two where one ends and the next begins
+def graph_of(dataset: str) -> Graph:
+    """The graph of a dataset, read once a process."""
+    return open_graph(dataset, split=None)
+
+
+def prepare_targets(place: Place, cell: Cell) -> None:
+    """Fill the cache of targets, so that whoever is measured first does not pay for all."""
+    job = runner.Job(graph_of(cell.dataset), cell.settings, cache=place.cache / "targets", threads=place.threads)
+    runner.prepare(job)
+
+
+def _about(cell: Cell, place: Place) -> Record:
+    return {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "key": cell.key,
+        "dataset": cell.dataset,
+        "method": cell.method,
+        "setting": cell.setting,
+        "settings": effective(cell.settings),
+        "config": cell.config,
+        "fresh": cell.fresh,
+        "agssl": __version__,
+        "commit": place.commit,
+        "machine": machine(place.threads),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _by_degree(bundle: Bundle, graph: Graph) -> Record:
+    """Test nodes, and how many of them are right, by degree bucket."""
+    assert graph.split is not None
+    nodes = graph.split.test[graph.y[graph.split.test] >= 0]
+    buckets = degree_buckets(graph.degree[nodes])
+    right = bundle.logits[nodes].argmax(1) == graph.y[nodes]
+    return {
+        "buckets": bucket_names(),
+        "count": np.bincount(buckets, minlength=len(BUCKETS)).tolist(),
+        "correct": np.bincount(buckets[right], minlength=len(BUCKETS)).tolist(),
+    }
+
+
+def _lambda_by_degree(weights: np.ndarray, degree: np.ndarray) -> list[list[float] | None]:
+    """Mean lambda [K] of all nodes in each degree bucket; None where a bucket is empty."""
+    buckets = degree_buckets(degree)
+    return [
+        [round(float(w), 5) for w in weights[buckets == b].mean(0, dtype=np.float64)] if (buckets == b).any() else None
+        for b in range(len(BUCKETS))
+    ]
+
+
+def curves(history: Mapping[str, Sequence[Mapping[str, float]]]) -> Record:
+    """The last student's lambda at one degree bucket, squared errors and accuracies, at no more than `POINTS` epochs.
+
+    There is none of test nodes: no test label is read while anything trains.
+    """
+    records = next((history[stage] for stage in [*history][::-1] if stage.startswith("student")), ())
+    if not records:
+        return {}
+    at = np.unique(np.linspace(0, len(records) - 1, min(POINTS, len(records))).round().astype(int))
+    tasks = sum(name.startswith("lambda") and "_" not in name for name in records[0])
+    names = {f"lambda{k}": f"lambda{k}_degree{CURVE_DEGREE}" for k in range(tasks)}
+    names |= {name: name for name in ("epoch", "train_mse", "val_mse", "train_accuracy", "val_accuracy")}
+    return {
+        short: [round(float(records[i][name]), 5) for i in at] for short, name in names.items() if name in records[0]
+    }
+
+
+def machine(threads: int) -> dict[str, Any]:
+    """What kind of machine this is; nothing that tells which one."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+
+
+@functools.cache
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def commit() -> str | None:
+    """The commit of this source, with a + if it was changed since; None where it is not under version control."""
+    here = Path(__file__).resolve().parents[1]
+
+    def git(*words: str) -> str | None:
+        try:
+            done = subprocess.run(["git", "-C", here, *words], capture_output=True, text=True, timeout=10)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    if git("ls-files", "--error-unmatch", "__init__.py") is None:  # a package installed inside someone else's checkout
+        return None
+    head, changed = git("rev-parse", "--short=10", "HEAD"), git("status", "--porcelain", "--", ".")
+    return head and head + ("+" if changed else "")

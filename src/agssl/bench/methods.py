@@ -1,0 +1,80 @@
+"""The rows of the paper's tables by name, and the settings that each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agssl.config import TASKS, Settings
+from agssl.errors import AgsslError, unknown_name
+from agssl.shipped import FOLDER, with_config
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A row: how to fit it, apart from what its dataset's config says."""
+
+    name: str
+    title: str  # as the paper writes it
+    changes: Mapping[str, Any]
+    two_settings: bool = True  # whether joint training and pre-training differ
+
+    def settings(
+        self,
+        dataset: str,
+        setting: str,
+        folder: Path = FOLDER,
+        base: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> tuple[Settings, str | None]:
+        """What to fit on a dataset, and its config; later ones win: config, `base`, what makes this method, `more`."""
+        kind = {"setting": setting if self.two_settings else "jt"}
+        given = {**_DATASETS.get(dataset, {}), **(base or {}), **self.changes, **kind, **more}
+        values, path = with_config(dataset, given, folder)
+        return Settings().replace(**values), None if path is None else path.name
+
+    def missing(self) -> str | None:
+        """Why this method can't run here, or None."""
+        from agssl.runner import check
+
+        try:
+            check(Settings().replace(**self.changes))
+        except AgsslError as error:
+            return str(error)
+        return None
+
+
+_DATASETS: Mapping[str, Mapping[str, Any]] = {"ogbn-arxiv": {"layers": 2, "norm": "batch", "lr": 0.001}}  # App. G
+
+
+def _single(task: str, title: str | None = None) -> Method:
+    return Method(task, title or task.upper(), {"method": "single", "tasks": (task,)})
+
+
+def _scheme(integration: str, title: str, name: str | None = None) -> Method:
+    return Method(name or integration, title, {"method": "agssl", "integration": integration})
+
+
+GCN = Method("gcn", "GCN", {"method": "gcn"}, two_settings=False)
+SINGLE = tuple(_single(task) for task in TASKS)
+RIVALS = tuple(_single(task) for task in ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl"))
+VANILLA = Method("vanilla", "Vanilla", {"method": "joint"})
+AUTOSSL = Method("autossl", "AutoSSL", {"method": "autossl"})
+LF, TS = _scheme("lf", "AGSSL-LF", "agssl-lf"), _scheme("ts", "AGSSL-TS", "agssl-ts")
+HEURISTICS = (_scheme("random", "Random"), _scheme("average", "Average"), _scheme("weighted", "Weighted"))
+MORE = (_single("graphmae", "GraphMAE"), _scheme("was", "WAS"))  # later than the paper
+
+METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *MORE)}
+
+
+def choose(default: Iterable[Method], names: Iterable[str] | None) -> tuple[Method, ...]:
+    """The methods of a table: those named, among or beyond the default ones; always in the order of `METHODS`."""
+    if names is None:
+        return tuple(default)
+    wanted = set(names)
+    for name in wanted:
+        if name not in METHODS:
+            raise unknown_name("method", name, METHODS)
+    return tuple(method for method in METHODS.values() if method.name in wanted)

@@ -1,0 +1,174 @@
+"""Figure 1: no task is best everywhere, not all pairs of tasks get along, and nodes of different degree differ."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agssl.bench.accuracy import arxiv_note
+from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.methods import GCN, SINGLE, VANILLA, Method
+from agssl.bench.scope import DATASETS, Scope, title_of
+from agssl.bench.style import empty, heatmap, look, new_figure, tidy
+from agssl.bench.tables import Entry, Sheet, Table, accuracies, accuracy_entry, gain_text
+from agssl.bench.things import Shown, Thing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CLOSE_UP = "citeseer"  # the paper's dataset for pairs and degrees
+_FEWEST = 20  # test nodes over all seeds, for a degree bucket to be drawn
+
+
+def close_up(scope: Scope) -> str:
+    """The dataset of the second and third panel."""
+    datasets = scope.datasets_or(DATASETS)
+    return CLOSE_UP if CLOSE_UP in datasets else datasets[0]
+
+
+def _pairs(scope: Scope) -> list[tuple[Method, Method]]:
+    return list(combinations(scope.among(SINGLE), 2))
+
+
+def _pair_cells(scope: Scope, pair: tuple[Method, Method]) -> list[Cell]:
+    return scope.cells(VANILLA, close_up(scope), tasks=tuple(method.name for method in pair))
+
+
+def _cells(scope: Scope) -> list[Cell]:
+    cells = [
+        cell for d in scope.datasets_or(DATASETS) for m in (GCN, *scope.among(SINGLE)) for cell in scope.cells(m, d)
+    ]
+    return cells + [cell for pair in _pairs(scope) for cell in _pair_cells(scope, pair)]
+
+
+def task_ranks(means: dict[str, dict[str, float | None]]) -> dict[str, dict[str, float | None]]:
+    """By task and dataset, the rank (1: best) among the tasks; None where one of them is missing."""
+    from scipy.stats import rankdata
+
+    ranks: dict[str, dict[str, float | None]] = {task: {} for task in means}
+    for dataset in next(iter(means.values()), {}):
+        values = [means[task][dataset] for task in means]
+        known = all(value is not None for value in values)
+        found = rankdata([-value for value in values]) if known else [None] * len(values)  # type: ignore[operator]
+        for task, rank in zip(means, found, strict=True):
+            ranks[task][dataset] = None if rank is None else float(rank)
+    return ranks
+
+
+def degree_accuracy(records: Iterable[Record]) -> list[tuple[str, float, int]]:
+    """Accuracy in % by degree bucket, over the test nodes of all seeds together: bucket, accuracy, nodes."""
+    records = list(records)
+    if not records:
+        return []
+    count = np.sum([r["by_degree"]["count"] for r in records], axis=0)
+    right = np.sum([r["by_degree"]["correct"] for r in records], axis=0)
+    names = records[0]["by_degree"]["buckets"]
+    return [(n, float(100 * c / k), int(k)) for n, c, k in zip(names, right, count, strict=True) if k >= _FEWEST]
+
+
+def _show(scope: Scope, records: Records) -> Shown:
+    datasets, tasks, near = scope.datasets_or(DATASETS), scope.among(SINGLE), close_up(scope)
+    means = {m.title: {title_of(d): _mean(records.of(scope.cells(m, d))) for d in datasets} for m in tasks}
+    ranks = task_ranks(means)
+    wanted = len(scope.seeds_of(near))
+    pairs = [
+        accuracy_entry(a.title, b.title, cells, scope.cells(GCN, near), records, wanted, block="pair")
+        for a, b in _pairs(scope)
+        for cells in [_pair_cells(scope, (a, b))]
+    ]
+    alone = [
+        accuracy_entry(m.title, m.title, scope.cells(m, near), scope.cells(GCN, near), records, wanted, block="single")
+        for m in tasks
+    ]
+    degrees = {m.title: degree_accuracy(records.of(scope.cells(m, near))) for m in (GCN, *tasks)}
+    entries = [e.to_dict() for e in (*alone, *pairs)]
+    entries += [
+        {"block": "degree", "row": task, "column": name, "mean": value, "nodes": nodes}
+        for task, points in degrees.items()
+        for name, value, nodes in points
+    ]
+    entries += [
+        {"block": "rank", "row": t, "column": d, "mean": rank}
+        for t, values in ranks.items()
+        for d, rank in values.items()
+    ]
+    columns = [title_of(d) for d in datasets]
+    rows = [(t, *(_text(values[c], "{:.1f}") for c in columns)) for t, values in ranks.items()]
+    names = [m.title for m in tasks]
+    sheets = [
+        Sheet("Figure 1a: rank of the tasks (1: best), joint training", ("", *columns), tuple(rows)),
+        Sheet(
+            f"Figure 1b: gain over GCN with two tasks at once (one on the diagonal), {title_of(near)}, 95% interval",
+            ("", *names),
+            _gain_rows(names, [*alone, *pairs]),
+        ),
+        _degree_sheet(degrees, f"Figure 1c: accuracy in % by node degree, {title_of(near)}, all seeds together"),
+    ]
+    notes = arxiv_note(datasets, [e for e in entries if e["block"] == "rank"])
+    draw = lambda: draw_fig1(ranks, names, [*alone, *pairs], degrees, title_of(near))  # noqa: E731
+    return Shown(Table(sheets, entries, notes), {"fig1": draw})
+
+
+def _gain_rows(names: list[str], entries: list[Entry]) -> tuple[tuple[str, ...], ...]:
+    at = {(e.row, e.column): gain_text(e) for e in entries}
+    return tuple((row, *(at.get((row, column), "") for column in names)) for row in names)
+
+
+def _degree_sheet(degrees: dict[str, list[tuple[str, float, int]]], title: str) -> Sheet:
+    buckets = list(dict.fromkeys(name for points in degrees.values() for name, _, _ in points))
+    table = {task: {name: value for name, value, _ in points} for task, points in degrees.items()}
+    rows = tuple((task, *(_text(table[task].get(b), "{:.2f}") for b in buckets)) for task in degrees)
+    return Sheet(title, ("degree", *buckets), rows)
+
+
+def _mean(records: Iterable[Record]) -> float | None:
+    values = accuracies(records)
+    return statistics.fmean(values.values()) if values else None
+
+
+def _text(value: float | None, form: str) -> str:
+    return "missing" if value is None else form.format(value)
+
+
+def draw_fig1(
+    ranks: dict[str, dict[str, float | None]],
+    names: list[str],
+    gains: list[Entry],
+    degrees: dict[str, list[tuple[str, float, int]]],
+    dataset: str,
+) -> Figure:
+    """Three panels: ranks over datasets, gains of pairs, accuracy by degree."""
+    figure = new_figure(14, 4)
+    left, middle, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1.15])
+    columns = list(next(iter(ranks.values()), {}))
+    table = np.array([[np.nan if v is None else v for v in ranks[task].values()] for task in names])
+    heatmap(left, table, names, columns, "{:.0f}", low=1, high=len(names))
+    left.set_title("(a) rank of each task (1: best)", fontsize=10)
+    left.tick_params(axis="x", labelrotation=35)
+    square = np.full((len(names), len(names)), np.nan)
+    for entry in gains:
+        if entry.gain is not None:
+            row, column = names.index(entry.row), names.index(entry.column)
+            square[row, column] = square[column, row] = entry.gain
+    heatmap(middle, square, names, names, "{:+.2f}", diverging=True)
+    middle.set_title(f"(b) gain over GCN by task pairs, {dataset}\n(points; diagonal: one task)", fontsize=10)
+    middle.tick_params(axis="x", labelrotation=35)
+    if not any(degrees.values()):
+        empty(right, f"(c) accuracy by node degree, {dataset}")
+        return figure
+    buckets = list(dict.fromkeys(name for points in degrees.values() for name, _, _ in points))
+    for task, points in degrees.items():
+        dashes = {"linestyle": "--"} if task == "GCN" else {}
+        at = [buckets.index(name) for name, _, _ in points]
+        right.plot(at, [v for _, v, _ in points], label=task, markersize=5, linewidth=1.4, **dashes, **look(task))
+    right.set_xticks(range(len(buckets)), buckets)
+    tidy(right, f"(c) accuracy by node degree, {dataset}", "degree", "test accuracy in %")
+    right.legend(fontsize=8, frameon=False, ncols=2)
+    return figure
+
+
+THINGS = {"fig1": Thing("Figure 1: tasks differ by dataset, pair and node", _cells, _show, figures=True)}

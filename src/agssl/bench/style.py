@@ -1,0 +1,76 @@
+"""One style for all figures: the same colour and marker for a task or scheme wherever it appears."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from agssl.explain.plots import COLOURS, check_plotting
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ORDER = ("PAR", "CLU", "DGI", "PAIRDIS", "PAIRSIM", "AGSSL-LF", "GCN", "AGSSL-TS", "Random", "Average", "Weighted")
+_ALSO = {"AGSSL-LF": 0, "AGSSL-TS": 5, "Random": 4, "Average": 2, "Weighted": 1, "GCN": 6}  # schemes, never with tasks
+MARKERS = "osD^vP*X"
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure; constrained layout keeps labels from overlapping."""
+    check_plotting()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained", dpi=150)
+
+
+def look(name: str) -> dict[str, Any]:
+    """Colour and marker of a task or scheme."""
+    number = _ALSO.get(name, _ORDER.index(name) if name in _ORDER else len(name))
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def tidy(axes: Axes, title: str, x: str, y: str) -> None:
+    """Title and labels, without the frame's upper right half."""
+    axes.set_title(title, fontsize=10)
+    axes.set_xlabel(x, fontsize=9)
+    axes.set_ylabel(y, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def heatmap(
+    axes: Axes,
+    values: np.ndarray,
+    rows: list[str],
+    columns: list[str],
+    text: str = "{:.2f}",
+    diverging: bool = False,
+    low: float | None = None,
+    high: float | None = None,
+) -> Any:
+    """A heatmap with its numbers in it; places without a number stay grey. Gives the image, for a colour bar."""
+    limit = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
+    if diverging:
+        low, high = -limit, limit
+    low = float(np.nanmin(values)) if low is None and np.isfinite(values).any() else low or 0.0
+    high = limit if high is None else high
+    axes.set_facecolor("#dddddd")
+    image = axes.imshow(values, cmap="PuOr" if diverging else "viridis", aspect="auto", vmin=low, vmax=high)
+    axes.set_xticks(range(len(columns)), columns, fontsize=8)
+    axes.set_yticks(range(len(rows)), rows, fontsize=8)
+    for (row, column), value in np.ndenumerate(values):
+        if np.isnan(value):
+            continue
+        share = (value - low) / ((high - low) or 1.0)
+        dark = abs(share - 0.5) > 0.35 if diverging else share < 0.6
+        axes.text(column, row, text.format(value), ha="center", va="center", fontsize=7.5, color="w" if dark else "k")
+    return image
+
+
+def empty(axes: Axes, title: str) -> None:
+    """A panel whose cells have not been run."""
+    axes.set_axis_off()
+    axes.set_title(title, fontsize=10)
+    axes.text(0.5, 0.5, "missing", ha="center", va="center", fontsize=10, color="#666666")

@@ -1,0 +1,204 @@
+"""From records to numbers: means and deviations, differences to the paper and to GCN, average ranks."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.paper import Published
+
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One place of a table, over seeds; accuracies and differences in points of percent."""
+
+    row: str
+    column: str
+    wanted: int  # seeds asked for
+    values: tuple[float, ...] = ()  # one a seed that is there
+    gains: tuple[float, ...] = ()  # ours minus the baseline's, for every seed that both have
+    paper: Published | None = None
+    block: str = ""  # jt or pf, or whatever else divides the table
+
+    @property
+    def mean(self) -> float | None:
+        """Over seeds."""
+        return statistics.fmean(self.values) if self.values else None
+
+    @property
+    def std(self) -> float | None:
+        """The sample standard deviation; None for fewer than two seeds."""
+        return statistics.stdev(self.values) if len(self.values) > 1 else None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's."""
+        return None if self.mean is None or self.paper is None else self.mean - self.paper[0]
+
+    @property
+    def gain(self) -> float | None:
+        """Mean paired difference to the baseline."""
+        return statistics.fmean(self.gains) if self.gains else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Its 95% interval by Student's t; None for fewer than two pairs."""
+        return interval(self.gains)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for CSV and JSON."""
+        low, high = self.interval or (None, None)
+        mean, std = self.paper or (None, None)
+        return {
+            "block": self.block,
+            "row": self.row,
+            "column": self.column,
+            "seeds": len(self.values),
+            "wanted": self.wanted,
+            "mean": self.mean,
+            "std": self.std,
+            "paper_mean": mean,
+            "paper_std": std,
+            "difference": self.difference,
+            "gain": self.gain,
+            "gain_low": low,
+            "gain_high": high,
+        }
+
+
+def interval(differences: Sequence[float]) -> tuple[float, float] | None:
+    """The 95% t-interval of the mean of paired differences."""
+    if len(differences) < 2:
+        return None
+    from scipy.stats import t
+
+    middle = statistics.fmean(differences)
+    half = float(t.ppf(0.975, len(differences) - 1)) * statistics.stdev(differences) / len(differences) ** 0.5
+    return middle - half, middle + half
+
+
+def accuracies(records: Iterable[Record]) -> dict[int, float]:
+    """Test accuracy in percent by seed."""
+    return {record["seed"]: 100 * record["test"]["accuracy"] for record in records if record["test"] is not None}
+
+
+def accuracy_entry(
+    row: str,
+    column: str,
+    cells: Sequence[Cell],
+    baseline: Sequence[Cell],
+    records: Records,
+    wanted: int,
+    paper: Published | None = None,
+    block: str = "",
+) -> Entry:
+    """The entry of some cells, paired with the baseline's on the seeds that both have."""
+    ours, base = accuracies(records.of(cells)), accuracies(records.of(baseline))
+    gains = tuple(value - base[seed] for seed, value in ours.items() if seed in base)
+    return Entry(row, column, wanted, tuple(ours.values()), gains, paper, block)
+
+
+def average_ranks(means: Mapping[str, Mapping[str, float | None]]) -> tuple[dict[str, float], list[str]]:
+    """The mean rank of each row (1: highest) over columns, and those columns.
+
+    Args:
+        means: by row and column. Rows without any number don't take part; a column counts if all others have one.
+    """
+    from scipy.stats import rankdata
+
+    rows = [row for row, values in means.items() if any(v is not None for v in values.values())]
+    columns = [c for c in next(iter(means.values()), {}) if rows and all(means[row].get(c) is not None for row in rows)]
+    if len(rows) < 2 or not columns:
+        return {}, []
+    ranks = [rankdata([-means[row][c] for row in rows]) for c in columns]  # type: ignore[operator]
+    return {row: float(statistics.fmean(r[i] for r in ranks)) for i, row in enumerate(rows)}, columns
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table as text."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    best: frozenset[tuple[int, int]] = frozenset()  # (row, column) to stand out
+
+
+@dataclass(frozen=True)
+class Table:
+    """Everything there is to show of one table or figure but pictures."""
+
+    sheets: list[Sheet] = field(default_factory=list)
+    entries: list[dict[str, Any]] = field(default_factory=list)  # the same in long form, for CSV and JSON
+    notes: list[str] = field(default_factory=list)
+
+
+def accuracy_sheets(title: str, entries: Sequence[Entry], paper_too: bool = True) -> list[Sheet]:
+    """Ours with the average rank; the paper's and the difference; the paired difference to GCN."""
+    rows = list(dict.fromkeys(e.row for e in entries))
+    columns = list(dict.fromkeys(e.column for e in entries))
+    at = {(e.row, e.column): e for e in entries}
+    ranks, ranked = average_ranks({row: {c: at[row, c].mean for c in columns} for row in rows})
+    best = {(_best(rows, [at[row, c].mean for row in rows]), number + 1) for number, c in enumerate(columns)}
+    over = "" if len(ranked) in (0, len(columns)) else f" (over {len(ranked)})"
+    ours = Sheet(
+        f"{title}: test accuracy in %",
+        ("", *columns, f"average rank{over}"),
+        tuple((row, *(mean_text(at[row, c]) for c in columns), _rank(ranks, row)) for row in rows),
+        frozenset((r, c) for r, c in best if r is not None),
+    )
+    published, _ = average_ranks({row: {c: _published(at[row, c]) for c in columns} for row in rows})
+    theirs = Sheet(
+        f"{title}: ours minus the paper's (the paper's in brackets)",
+        ("", *columns, "average rank in the paper"),
+        tuple((row, *(paper_text(at[row, c]) for c in columns), _rank(published, row)) for row in rows),
+    )
+    gains = Sheet(
+        f"{title}: paired difference to GCN on the same seeds and splits, with its 95% interval",
+        ("", *columns),
+        tuple((row, *(gain_text(at[row, c]) for c in columns)) for row in rows if row != "GCN"),
+    )
+    return [ours, *([theirs] if paper_too else []), *([gains] if gains.rows else [])]
+
+
+def _best(rows: Sequence[str], means: Sequence[float | None]) -> int | None:
+    known = [(mean, number) for number, mean in enumerate(means) if mean is not None]
+    return max(known)[1] if len(known) > 1 else None
+
+
+def _published(entry: Entry) -> float | None:
+    return None if entry.paper is None else entry.paper[0]
+
+
+def _rank(ranks: Mapping[str, float], row: str) -> str:
+    return f"{ranks[row]:.2f}" if row in ranks else "–"
+
+
+def mean_text(entry: Entry) -> str:
+    """Mean ± deviation, with the number of seeds where some are missing."""
+    if entry.mean is None:
+        return MISSING
+    spread = "" if entry.std is None else f" ± {entry.std:.2f}"
+    some = "" if len(entry.values) == entry.wanted else f" ({len(entry.values)} of {entry.wanted} seeds)"
+    return f"{entry.mean:.2f}{spread}{some}"
+
+
+def paper_text(entry: Entry) -> str:
+    """The difference to the paper, and the paper's number."""
+    if entry.paper is None:
+        return "not in the paper"
+    ours = MISSING if entry.difference is None else f"{entry.difference:+.2f}"
+    return f"{ours} ({entry.paper[0]:.2f} ± {entry.paper[1]:.2f})"
+
+
+def gain_text(entry: Entry) -> str:
+    """The paired difference and its interval."""
+    if entry.gain is None:
+        return MISSING
+    ends = entry.interval
+    return f"{entry.gain:+.2f}" + ("" if ends is None else f" [{ends[0]:+.2f}, {ends[1]:+.2f}]")

@@ -1,0 +1,57 @@
+"""Everything that `agssl bench` can make, by name: which cells it needs, and what it shows of their records.
+
+To add one, write a `Thing` and add it below: `THINGS.add("fig9", Thing(...))`. One whose numbers don't come from cells
+brings its own `compute`, which keeps what it finds below the folder of results, so that it too goes on where it was;
+its `show` finds that folder as `records.folder`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agssl.bench.cells import Cell, Records
+from agssl.bench.scope import Scope
+from agssl.bench.tables import Table
+from agssl.registry import Registry
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Draw = Callable[[], "Figure"]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What came out: tables in text, and figures that are drawn when asked for."""
+
+    table: Table
+    figures: Mapping[str, Draw] = field(default_factory=dict)  # by file name, without its ending
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A table or figure."""
+
+    title: str
+    cells: Callable[[Scope], list[Cell]]
+    show: Callable[[Scope, Records], Shown]
+    figures: bool = False  # whether it needs the extra `plot`
+    compute: Callable[[Scope, Path, Say], None] | None = None  # own work beside cells: scope, results folder, progress
+
+
+THINGS: Registry[Thing] = Registry("table or figure", "agssl.bench")
+
+
+def load_things() -> Registry[Thing]:
+    """The registry, filled."""
+    from agssl.bench import accuracy, claims, cost, ranking, schemes, weights
+
+    for module in (accuracy, cost, ranking, weights, schemes, claims):
+        for name, thing in module.THINGS.items():
+            if name not in THINGS:
+                THINGS.add(name, thing)
+    return THINGS

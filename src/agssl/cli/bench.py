@@ -1,0 +1,289 @@
+"""`agssl bench`: the paper's tables and figures, as a grid of cells that goes on where it was."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from agssl.cli.common import command_parser, json_text, say
+from agssl.errors import DataError, SettingsError, unknown_name
+
+if TYPE_CHECKING:
+    from agssl.bench.cells import Cell, Record
+    from agssl.bench.grid import Estimate, Grid
+    from agssl.bench.scope import Scope
+
+WHAT = ("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory")
+
+_EXAMPLES = """\
+examples:
+  agssl bench table1 --datasets cora,citeseer --seeds 2
+  agssl bench fig8 --datasets citeseer --methods agssl-lf,agssl-ts,average
+  agssl bench all --jobs 2
+  agssl bench table2 --summary
+  agssl bench results
+
+Each cell of the grid (a dataset, method and seed) leaves a record below --out as soon as it is done. The same command,
+given again, runs only what is missing. `results` runs nothing: it writes RESULTS.md from all records there are.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `bench`."""
+    parser = command_parser(subparsers, "bench", "make the paper's tables and figures", _EXAMPLES)
+    parser.add_argument("what", metavar="WHAT", help=f"{', '.join(WHAT)}, all, or results")
+    parser.add_argument("--datasets", metavar="NAMES", help="with commas (default: the paper's)")
+    parser.add_argument("--methods", metavar="NAMES", help="with commas, e.g. gcn,par,agssl-ts (default: the paper's)")
+    parser.add_argument(
+        "--seeds",
+        metavar="WHICH",
+        help="a count (2: 0 and 1), a range (0-4) or a list (0,7) (default: 10 for cora, citeseer and pubmed, else 5)",
+    )
+    parser.add_argument("--settings", metavar="NAMES", default="jt,pf", help="jt, pf or both (default: jt,pf)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting for every cell, e.g. epochs=50"
+    )
+    parser.add_argument("--out", metavar="FOLDER", default="results/bench", help="records (default: results/bench)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="cells to run side by side (default: one a core)")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
+    parser.add_argument("--summary", action="store_true", help="run nothing; show what is there")
+    parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
+    parser.set_defaults(handler=run_bench)
+
+
+def run_bench(args: argparse.Namespace) -> int:
+    """Run what is missing, then write and print the tables and figures."""
+    from agssl.bench.things import load_things
+
+    things = load_things()
+    if args.what not in (*things, "all", "results"):
+        raise unknown_name("table or figure", args.what, (*things, "all", "results"))
+    names = [name for name in (*WHAT, *things) if name in things] if args.what in ("all", "results") else [args.what]
+    chosen = {name: things[name] for name in dict.fromkeys(names)}
+    scope = scope_of(args)
+    if args.threads < 1:
+        raise SettingsError(f"threads = {args.threads}, but at least one is needed")
+    if any(thing.figures for thing in chosen.values()):
+        from agssl.explain.plots import check_plotting
+
+        check_plotting()
+    from agssl.bench.cells import Records
+    from agssl.bench.grid import Grid
+
+    out = Path(args.out)
+    grid = Grid([cell for thing in chosen.values() for cell in thing.cells(scope)], Records(out))
+    if args.what == "results":
+        from agssl.bench.results import write_results
+
+        for path in write_results(chosen, scope, grid.records, Path()):
+            say(f"written: {path}")
+        return 0
+    if not args.summary:
+        jobs = _jobs(args.jobs)
+        _run(grid, out, jobs, args.threads)
+        for thing in chosen.values():
+            if thing.compute is not None:
+                thing.compute(scope, out, say)
+    _show(chosen, scope, grid, out, args.json)
+    if grid.failed:
+        for cell, why in grid.failed.items():
+            say(f"failed: {cell}: {why}")
+        return 1
+    return 0
+
+
+def _show(chosen: dict[str, Any], scope: Scope, grid: Grid, out: Path, as_json: bool) -> None:
+    from agssl.bench.output import text_of, write_shown
+
+    values = {}
+    for name, thing in chosen.items():
+        shown = thing.show(scope, grid.records)
+        files = write_shown(out / "tables", name, shown)
+        values[name] = {
+            "title": thing.title,
+            "entries": shown.table.entries,
+            "notes": shown.table.notes,
+            "files": [str(path) for path in files],
+        }
+        if not as_json:
+            sys.stdout.write(f"{thing.title}\n\n{text_of(shown.table)}\n")
+            say("written: " + ", ".join(str(path) for path in files))
+    if as_json:
+        left = sum(grid.records.get(cell) is None for cell in grid.wanted)
+        sys.stdout.write(json_text({"cells": len(grid.wanted), "missing": left, "shown": values}))
+
+
+def _run(grid: Grid, out: Path, jobs: int, threads: int) -> None:
+    """Run the missing cells of the datasets that can be read."""
+    if not grid.missing:
+        return
+    from agssl.bench.measure import Place, commit
+    from agssl.data.fetch import data_folders
+
+    reasons = {}
+    for dataset in dict.fromkeys(cell.dataset for cell in grid.missing):
+        reasons[dataset] = why_not(dataset)
+        if reasons[dataset]:
+            say(f"{dataset} is left out: {reasons[dataset]}")
+    grid.missing = [cell for cell in grid.missing if not reasons[cell.dataset]]
+    place = Place(out, data_folders().cache, threads, commit())
+    try:
+        with Progress(len(grid.missing), grid.present) as progress:
+            grid.run(place, jobs, progress.done)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
+
+
+def why_not(dataset: str) -> str | None:
+    """Why a dataset can't be run here; None if it can."""
+    from agssl.data.resolve import open_graph
+
+    try:
+        return open_graph(dataset, split=None, say=say).missing
+    except DataError as error:
+        return str(error)
+
+
+def scope_of(args: argparse.Namespace) -> Scope:
+    """What the options ask for, checked."""
+    from agssl.bench.methods import METHODS
+    from agssl.bench.scope import SETTINGS, Scope
+
+    settings = _names(args.settings) or ()
+    for name in settings:
+        if name not in SETTINGS:
+            raise unknown_name("setting", name, SETTINGS)
+    methods = _names(args.methods)
+    for name in methods or ():
+        if name not in METHODS:
+            raise unknown_name("method", name, METHODS)
+    datasets = _names(args.datasets)
+    return Scope(
+        None if datasets is None else tuple(_dataset(name) for name in datasets),
+        methods,
+        None if args.seeds is None else parse_seeds(args.seeds),
+        settings,
+        dict(_change(text) for text in args.set),
+    )
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _dataset(name: str) -> str:
+    """A dataset by its one name, or a path to a graph of the user's own."""
+    from agssl.data.datasets import dataset_spec, is_dataset
+
+    return name if not is_dataset(name) and Path(name).exists() else dataset_spec(name).name
+
+
+def _change(text: str) -> tuple[str, Any]:
+    """A setting as NAME=VALUE, the value as JSON or plain text."""
+    from agssl.config import Settings
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SettingsError(f"--set {text!r} is not understood; write NAME=VALUE, as in --set epochs=50")
+    try:
+        found = json.loads(value)
+    except ValueError:
+        found = value
+    name = name.strip().replace("-", "_")
+    Settings().replace(**{name: found})  # a mistake shows before anything runs
+    return name, found
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Seeds from a count, a range or a list.
+
+    >>> parse_seeds("2"), parse_seeds("3-5"), parse_seeds("0,7")
+    ((0, 1), (3, 4, 5), (0, 7))
+    """
+    try:
+        if "," in text:
+            seeds = tuple(int(part) for part in text.split(",") if part.strip())
+        elif "-" in text.strip():
+            first, last = (int(part) for part in text.split("-"))
+            seeds = tuple(range(first, last + 1))
+        else:
+            seeds = tuple(range(int(text)))
+    except ValueError:
+        seeds = ()
+    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
+        raise SettingsError(f"seeds {text!r} is not understood; give a count (5), a range (0-4) or a list (0,7)")
+    return seeds
+
+
+def _jobs(asked: int | None) -> int:
+    if asked is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if asked < 1:
+        raise SettingsError(f"jobs = {asked}, but at least one is needed")
+    return asked
+
+
+class Progress:
+    """Finished cells and the time left on stderr: a bar on a terminal, else a line a cell."""
+
+    def __init__(self, total: int, present: int) -> None:
+        self.total, self.count = total, 0
+        self.bar: Any = None
+        self.task: Any = None
+        say(f"{present} cell{'s' * (present != 1)} done before, {total} to run")
+
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty() and self.total:
+            from rich import progress
+            from rich.console import Console
+
+            columns = [
+                progress.TextColumn("cells"),
+                progress.BarColumn(bar_width=24),
+                progress.TextColumn("{task.completed}/{task.total} {task.fields[note]}"),
+                progress.TimeElapsedColumn(),
+            ]
+            self.bar = progress.Progress(*columns, console=Console(stderr=True, highlight=False), transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task("cells", total=self.total, note="")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def done(self, cell: Cell, result: Record | str, estimate: Estimate) -> None:
+        """Say that a cell is finished, and what is left."""
+        self.count += 1
+        left = estimate.seconds()
+        note = "" if left is None or not estimate.left else f"about {duration(left)} left"
+        what = f"failed: {result}" if isinstance(result, str) else _outcome(result)
+        if self.bar is None:
+            say(f"[{self.count}/{self.total}] {cell}: {what}" + (f"; {note}" if note else ""))
+            return
+        self.bar.console.print(f"{cell}: {what}", markup=False)
+        self.bar.update(self.task, completed=self.count, note=note)
+
+
+def _outcome(record: Record) -> str:
+    test = "" if record["test"] is None else f"test {record['test']['accuracy']:.1%}, "
+    return f"{test}{record['seconds']:.1f} s"
+
+
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> duration(5025), duration(49)
+    ('1 h 24 min', '49 s')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -1,0 +1,180 @@
+"""`agssl tune`: search for settings by validation accuracy, on seeds that nobody reports."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agssl.cli.bench import duration
+from agssl.cli.common import bar, command_parser, console, json_text, say, table
+from agssl.cli.options import add_graph, add_settings, make_plan
+from agssl.errors import GraphError, SettingsError
+
+if TYPE_CHECKING:
+    from agssl.search.study import Event, Search
+
+FIRST_SEED = 100  # reported seeds are 0, 1, 2, ...
+
+_EXAMPLES = """\
+examples:
+  agssl tune cora --trials 50
+  agssl tune citeseer --method gcn --trials 30 --tuning-seeds 5
+  agssl tune cora --config results/tune/cora-agssl-ts.toml --only beta,tau --trials 20
+  agssl fit cora --config results/tune/cora-agssl-ts.toml --seeds 10
+
+Every trial is scored by its mean accuracy on half of the validation nodes, whose labels the fit does not see.
+A search that was stopped, even by kill -9, goes on where it was when the same command is given again.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add `tune`."""
+    parser = command_parser(subparsers, "tune", "search for settings by validation accuracy (extra tune)", _EXAMPLES)
+    add_graph(parser)
+    parser.add_argument("--trials", type=int, default=50, metavar="N", help="complete trials in all (default: 50)")
+    parser.add_argument(
+        "--tuning-seeds",
+        type=int,
+        default=3,
+        metavar="N",
+        help=f"the seeds {FIRST_SEED}, {FIRST_SEED + 1}, ... (default: 3)",
+    )
+    parser.add_argument("--only", metavar="NAMES", help="search these alone, e.g. beta,tau,alpha (default: all)")
+    parser.add_argument("--split", metavar="HOW", help="as for agssl fit (default: auto)")
+    parser.add_argument("--config", metavar="FILE", help="TOML file with settings to start from")
+    parser.add_argument(
+        "--out", metavar="FILE", help="where to write the settings found (default: results/tune/GRAPH-METHOD.toml)"
+    )
+    parser.add_argument("--study", metavar="FILE", help="where trials are kept (default: as --out, ending in .db)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trials to run side by side (default: 1)")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
+    add_settings(parser)
+    # what `make_plan` asks for, and a search has no use for
+    parser.set_defaults(handler=run_tune, seeds=None, seed=None, no_config=True)
+
+
+def run_tune(args: argparse.Namespace) -> int:
+    """Search, write the best settings and print what was found."""
+    plan = make_plan(args)
+    for name in ("trials", "tuning_seeds", "jobs"):
+        if getattr(args, name) < 1:
+            raise SettingsError(f"{name.replace('_', '-')} = {getattr(args, name)}, but at least one is needed")
+    from agssl.search.space import space_of
+    from agssl.search.study import Search, check_tuning
+
+    check_tuning()
+    from agssl import runner
+
+    runner.check(plan.settings, "cpu", args.threads)
+    only = None if args.only is None else [name.strip() for name in args.only.split(",") if name.strip()]
+    space = space_of(plan.settings, only)
+    from agssl.data.fetch import data_folders
+    from agssl.data.resolve import open_graph
+    from agssl.search.objective import without_test
+    from agssl.shipped import config_name
+    from agssl.store.lock import Lock
+
+    how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    graph = open_graph(args.graph, split=None, say=say, **how)
+    if graph.missing is not None:
+        raise GraphError(graph.missing)
+    seeds = range(FIRST_SEED, FIRST_SEED + args.tuning_seeds)
+    graphs = {seed: without_test(graph, plan.split, seed) for seed in seeds}
+    name = graph.name
+    del graph  # from here on nobody has a test label
+    out = Path(args.out or f"results/tune/{config_name(name, plan.settings)}.toml")
+    storage = Path(args.study) if args.study else out.with_suffix(".db")
+    search = Search(name, plan.settings, space, graphs, storage, data_folders().cache, args.threads)
+    storage.parent.mkdir(parents=True, exist_ok=True)
+    lock = Lock(storage.with_name(f".{storage.name}.lock"))
+    lock.take(str(storage))
+    try:
+        summary = _search(search, args, out)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt("finished trials are kept. To go on, give the same command again") from stop
+    finally:
+        lock.release()
+    if args.json:
+        sys.stdout.write(json_text(summary))
+    else:
+        _show(summary)
+    return 0
+
+
+def _search(search: Search, args: argparse.Namespace, out: Path) -> dict[str, Any]:
+    from agssl import __version__
+    from agssl.config import effective
+    from agssl.search.study import best_of, config_text, count, importances, open_study, run_study
+    from agssl.store.atomic import write_text
+
+    study = open_study(search, args.jobs)
+    before = count(study)["complete"]
+    say(f"{before} trials complete before, {max(0, args.trials - before)} to go; they are kept in {search.storage}")
+    run_study(search, study, args.trials, args.jobs, _Teller(study, args.trials, args.jobs))
+    number, score, settings = best_of(search, study)
+    trials, seeds = count(study), list(search.graphs)
+    header = [
+        f"made by: {shlex.join(['agssl', *args.argv])}",
+        f"best of {trials['complete']} complete trials ({trials['pruned']} more were pruned): trial {number}",
+        f"score: mean accuracy {score:.4f} on held-out halves of the validation nodes, "
+        f"seeds {', '.join(map(str, seeds))}; no test label was read",
+        f"agssl {__version__}",
+    ]
+    write_text(out, config_text(settings, header))
+    return {
+        "dataset": search.dataset,
+        "method": settings.method,
+        "integration": settings.integration if settings.method == "agssl" else None,
+        "setting": None if settings.method == "gcn" else settings.setting,
+        "tuning_seeds": seeds,
+        "trials": trials,
+        "best": {"trial": number, "score": score, "settings": effective(settings)},
+        "importances": importances(study),
+        "config": str(out),
+        "study": str(search.storage),
+    }
+
+
+class _Teller:
+    """A line on stderr for every trial that ends, with the best so far and the time left."""
+
+    def __init__(self, study: Any, trials: int, jobs: int) -> None:
+        self.study, self.trials, self.jobs = study, trials, jobs
+        self.seconds, self.complete = 0.0, 0
+
+    def __call__(self, event: Event) -> None:
+        from agssl.search.study import count
+
+        complete = count(self.study)["complete"]
+        line = f"[{complete}/{self.trials}] trial {event.number} {event.state}"
+        line += "" if event.score is None else f" at {event.score:.4f} after {event.seeds} seeds"
+        line += f": {event.why}" if event.why else ""
+        if complete:
+            best = self.study.best_trial
+            line += f"; best {best.value:.4f} (trial {best.number})"
+        self.seconds += event.seconds
+        self.complete += event.state == "complete"
+        if complete < self.trials and self.complete:
+            # pruned trials cost too, so a complete one is taken to cost what all did, over the complete ones
+            left = self.seconds / self.complete * (self.trials - complete) / self.jobs
+            line += f"; about {duration(left)} left"
+        say(line)
+
+
+def _show(summary: dict[str, Any]) -> None:
+    out, best, trials = console(), summary["best"], summary["trials"]
+    out.print(
+        f"{summary['dataset']}: best of {trials['complete']} complete trials ({trials['pruned']} pruned, "
+        f"{trials['failed']} failed or interrupted) is trial {best['trial']}, score {best['score']:.4f}",
+        soft_wrap=True,
+    )
+    if summary["importances"]:
+        rows = table("parameter", "importance", "", left=("parameter", ""))
+        for name, value in summary["importances"].items():
+            rows.add_row(name, f"{value:.3f}", bar(value))
+        out.print(rows)
+    out.print(f"the settings are in {summary['config']}; use them with --config", soft_wrap=True)

@@ -1,0 +1,52 @@
+"""What came of a fit, in a line or a small table."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from agssl.data.graph import Graph
+from agssl.metrics import accuracy
+from agssl.store.model import Bundle
+
+
+def fit_result(bundle: Bundle, graph: Graph | None = None) -> dict[str, Any]:
+    """What a model was fitted to, how good it is, and whom its nodes trusted on average."""
+    found: dict[str, Any] = {"nodes": len(bundle.logits), "classes": len(bundle.classes)}
+    found["validation"] = bundle.best.get("val_accuracy")
+    if graph is not None:
+        found["graph"] = graph.name
+        if graph.split is not None and len(graph.split.test):
+            found["test"] = accuracy(graph.y[graph.split.test], bundle.logits[graph.split.test])
+    if bundle.weights is not None:
+        means = bundle.weights.mean(0, dtype=np.float64).tolist()
+        found["trust"] = dict(sorted(zip(bundle.task_names, means, strict=True), key=lambda item: -item[1]))
+    return found
+
+
+def result_text(found: dict[str, Any]) -> str:
+    """One line.
+
+    >>> result_text({"nodes": 40, "classes": 2, "validation": 0.9, "graph": "mine", "trust": {"par": 0.6, "clu": 0.4}})
+    '# fitted to mine (40 nodes, 2 classes): validation 90.0%; mean trust par 0.60, clu 0.40'
+    """
+    to = f"to {found['graph']} " if "graph" in found else ""
+    text = f"# fitted {to}({found['nodes']:,} nodes, {found['classes']} classes)"
+    figures = [f"{part} {found[part]:.1%}" for part in ("validation", "test") if found.get(part) is not None]
+    text += f": {', '.join(figures)}" if figures else ""
+    if "trust" in found:
+        text += "; mean trust " + ", ".join(f"{task} {weight:.2f}" for task, weight in found["trust"].items())
+    return text
+
+
+def result_html(found: dict[str, Any]) -> str:
+    """The same for a notebook."""
+    rows = [("fitted to", f"{found.get('graph', 'a graph')}: {found['nodes']:,} nodes, {found['classes']} classes")]
+    rows += [
+        (f"{part} accuracy", f"{found[part]:.1%}") for part in ("validation", "test") if found.get(part) is not None
+    ]
+    rows += [(f"mean trust in {task}", f"{weight:.3f}") for task, weight in found.get("trust", {}).items()]
+    cells = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
+    return f"<table>{cells}</table>"

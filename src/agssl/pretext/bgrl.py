@@ -1,0 +1,118 @@
+"""BGRL: predict what a slowly following copy of the encoder sees in another view (Thakoor et al. 2021)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from agssl.data.graph import Graph
+from agssl.models.gcn import Gcn
+from agssl.ops.adjacency import Adjacency
+from agssl.pretext.augment import augmented, sampled
+from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
+from agssl.pretext.heads import check_count, check_share, perceptron
+from agssl.rng import Rng
+
+
+def bootstrap_loss(predicted: Tensor, target: Tensor) -> Tensor:
+    """2/n sum_i (1 - cos(z_i, h_i)): Eq. 3 with a constant that makes 0 the least."""
+    return 2 * (1 - F.cosine_similarity(predicted, target, dim=1)).mean()
+
+
+class Bootstrap(nn.Module):
+    """The predictor and, once training has started, the target encoder, which no gradient reaches."""
+
+    target: Gcn | None
+
+    def __init__(self, width: int, rng: Rng) -> None:
+        super().__init__()
+        self.predictor = perceptron(width, 2 * width, width, nn.PReLU(), rng)
+        self.register_module("target", None)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """The prediction of the other view's representation."""
+        return self.predictor(hidden)
+
+
+class Bgrl(Task):
+    """Two views with features masked and edges dropped; no negatives, so no comparison between nodes.
+
+    Args:
+        momentum: how much of the target encoder stays at every step.
+        edges1: share of edges dropped in the first view.
+        edges2: the same in the second.
+        features1: share of features dropped in the first view.
+        features2: the same in the second.
+        nodes: this many nodes, drawn anew every epoch, are predicted; all where there are no more.
+    """
+
+    name: ClassVar[str] = "bgrl"
+    alphas: ClassVar[tuple[float, ...]] = (1.0, 5.0)
+    space: ClassVar[Mapping[str, tuple]] = {
+        "momentum": (0.9, 0.99, 0.999),
+        "edges1": (0.1, 0.2, 0.4),
+        "edges2": (0.1, 0.4, 0.6),
+        "features1": (0.0, 0.2, 0.4),
+        "features2": (0.1, 0.3, 0.5),
+    }
+
+    def __init__(
+        self,
+        momentum: float = 0.99,
+        edges1: float = 0.2,
+        edges2: float = 0.4,
+        features1: float = 0.3,
+        features2: float = 0.4,
+        nodes: int = 1000,
+    ) -> None:
+        check_share(self.name, momentum=momentum, edges1=edges1, edges2=edges2)
+        check_share(self.name, features1=features1, features2=features2)
+        check_count(self.name, nodes=nodes)
+        self.momentum, self.nodes = momentum, nodes
+        self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2
+
+    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+        """The number of features."""
+        return {"features": np.ones(graph.num_features, dtype=np.float32)}
+
+    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
+        """The predictor."""
+        return Bootstrap(width, rng)
+
+    def start(self, head: nn.Module, model: Gcn) -> None:
+        """The target encoder starts as a copy of the encoder."""
+        assert isinstance(head, Bootstrap)
+        head.target = copy.deepcopy(model).requires_grad_(False)
+
+    @torch.no_grad()
+    def after_step(self, head: nn.Module, model: Gcn) -> None:
+        """xi <- m xi + (1 - m) theta."""
+        assert isinstance(head, Bootstrap)
+        assert head.target is not None
+        for slow, fast in zip(head.target.parameters(), model.parameters(), strict=True):
+            slow.lerp_(fast, 1 - self.momentum)
+
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+        """Two views; the step's own pass is not read."""
+        draw = rng.numpy()
+        nodes = sampled(adjacency.num_nodes, self.nodes, draw)
+        shares = ((self.edges1, self.features1), (self.edges2, self.features2))
+        views = (augmented(adjacency, edges, f * targets["features"], draw, nodes) for edges, f in shares)
+        return Batch(NONE, views=tuple(views))
+
+    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+        """The mean of both directions."""
+        assert isinstance(head, Bootstrap)
+        with torch.no_grad():
+            seen = [views.encode(view, head.target) for view in batch.views]
+        predicted = [head(views.encode(view)) for view in batch.views]
+        return (bootstrap_loss(predicted[0], seen[1]) + bootstrap_loss(predicted[1], seen[0])) / 2
+
+
+TASKS.add("bgrl", Bgrl)

@@ -1,0 +1,93 @@
+"""MVGRL: tell the nodes of one view by the summary of another, the diffused graph (Hassani & Khasahmadi 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor, nn
+
+from agssl.data.graph import Graph
+from agssl.models.gcn import Gcn, Shape
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.csr import Csr, from_scipy
+from agssl.ops.diffusion import diffusion
+from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
+from agssl.pretext.dgi import Bilinear, jsd_loss
+from agssl.pretext.heads import check_choice, check_count, check_positive, check_share, mean_length
+from agssl.pretext.views import View
+from agssl.rng import Rng
+
+ENCODERS = ("own", "shared")
+
+
+class TwoViews(nn.Module):
+    """The discriminator, the diffusion and, unless the network's encoder serves both views, the encoder of its view."""
+
+    def __init__(self, width: int, targets: Targets, own: bool, rng: Rng) -> None:
+        super().__init__()
+        parts = tuple(targets[name] for name in ("values", "indices", "indptr"))
+        n = len(targets["indptr"]) - 1
+        self.diffusion: Csr = from_scipy(sp.csr_matrix(parts, (n, n)), symmetric=True)
+        self.score = Bilinear(width, rng.child("score"))
+        shape = Shape(int(targets["features"][0]), width, 1)
+        self.encoder = Gcn(shape, rng.child("encoder")) if own else None
+
+    def forward(self, hidden: Tensor, summary: Tensor) -> Tensor:
+        """Scores of nodes, [n, F], against a summary, [F]."""
+        return self.score(hidden, summary)
+
+
+class Mvgrl(Task):
+    """Mutual information between nodes of the graph and the whole diffused graph, and the other way round.
+
+    Args:
+        teleport: alpha of the personalised PageRank.
+        kept: its largest entries that stay, a row.
+        tolerance: how far entries may be off, times the degree of a node over the mean degree.
+        encoder: `own` (the paper: one encoder a view) or `shared`.
+    """
+
+    name: ClassVar[str] = "mvgrl"
+    alphas: ClassVar[tuple[float, ...]] = (0.3, 1.0)
+    space: ClassVar[Mapping[str, tuple]] = {"teleport": (0.1, 0.2, 0.4), "kept": (16, 32, 64), "encoder": ENCODERS}
+
+    def __init__(self, teleport: float = 0.2, kept: int = 32, tolerance: float = 0.01, encoder: str = "own") -> None:
+        check_share(self.name, teleport=teleport)
+        check_positive(self.name, teleport=teleport, tolerance=tolerance)
+        check_count(self.name, kept=kept)
+        check_choice(self.name, ENCODERS, encoder=encoder)
+        self.teleport, self.kept, self.tolerance, self.encoder = teleport, kept, tolerance, encoder
+
+    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+        """The diffusion matrix, sparse."""
+        s = diffusion(adjacency, self.teleport, self.kept, self.tolerance)
+        return {"indptr": s.indptr, "indices": s.indices, "values": s.data, "features": np.array([graph.num_features])}
+
+    def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
+        """A bilinear score, and the second encoder."""
+        return TwoViews(width, targets, self.encoder == "own", rng)
+
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+        """A shuffle of the feature rows, the same in both views."""
+        return Batch(permutation=rng.numpy().permutation(adjacency.num_nodes))
+
+    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+        """JSD between the nodes of either view, real and shuffled, and the summary of the other (Eq. 7)."""
+        assert isinstance(head, TwoViews)
+        real = [views.hidden(), views.encode(View(adjacency=head.diffusion), head.encoder)]
+        fake = [
+            views.corrupted(),
+            views.encode(View(adjacency=head.diffusion, order=batch.permutation), head.encoder),
+        ]
+        lengths = [mean_length(hidden) for hidden in real]
+        real, fake = ([h / length for h, length in zip(hs, lengths, strict=True)] for hs in (real, fake))
+        summaries = [torch.sigmoid(hidden.mean(0)) for hidden in real]
+        losses = [jsd_loss(head(real[a], summaries[1 - a]), head(fake[a], summaries[1 - a])) for a in (0, 1)]
+        return losses[0] + losses[1]
+
+
+TASKS.add("mvgrl", Mvgrl)

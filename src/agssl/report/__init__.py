@@ -1,0 +1,1 @@
+"""Pages that show a run, or several side by side, in a browser."""

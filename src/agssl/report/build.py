@@ -1,0 +1,191 @@
+"""From a run directory to the data of its page; every figure is the run's own, or counted from its predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agssl.data.graph import Graph
+from agssl.data.splits import check_split
+from agssl.errors import DataError, SettingsError
+from agssl.explain.groups import by_class, by_degree
+from agssl.explain.layout import flat_map
+from agssl.explain.node import softmax
+from agssl.metrics import evaluate
+from agssl.report import arrays, figures
+from agssl.report.compare import interval, pairs, results_of, seed_results
+from agssl.runner import MEASURES, spread
+from agssl.store.model import Bundle
+from agssl.store.run import Run
+from agssl.train.infer import infer
+
+PARTS = ("", "train", "val", "test")
+_TOP = 6  # classes a model that the page keeps of each node
+
+
+def build(
+    run: Run, seed: int | None = None, baseline: Run | None = None, layout: str = "tsne"
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The page of a run: what is said once, and the arrays with what is said of every node.
+
+    Args:
+        run: the run.
+        seed: which of its seeds to show in detail, by default the first; the results are over all of them.
+        baseline: a run of method gcn on the same graph, to stand beside it.
+        layout: of the map, see `agssl.explain.layout`.
+    """
+    seed = run.seeds[0] if seed is None else seed
+    bundle, graph = run.bundle(seed), run.graph(seed)
+    if len(bundle.logits) != graph.num_nodes:
+        raise DataError(f"{run.path} is damaged: a model of {len(bundle.logits)} nodes, {graph.num_nodes} in the graph")
+    assert graph.split is not None
+    part = "test" if len(graph.split.test) else "val"  # where to measure
+    about = run.about
+    page = {
+        "kind": "report",
+        "run": str(run.path),
+        "name": graph.name,
+        "command": about.get("command"),
+        "created": about.get("created"),
+        "versions": about.get("versions", {}),
+        "method": run.settings.method,
+        "integration": run.settings.integration if run.settings.method == "agssl" else None,
+        "settings": run.settings.to_dict(),
+        "seeds": list(run.seeds),
+        "seed": seed,
+        "part": part,
+        "data": graph.info(),
+        "split": graph.split.origin,
+        "classes": list(bundle.classes),
+        "tasks": list(bundle.task_names),
+        "weighted": bundle.weights is not None,
+        "map": layout,
+        "share": arrays.SHARE,
+        "place": arrays.PLACE,
+        "results": _results(run, graph, part, baseline),
+        "gain": None if baseline is None else _gain(baseline, run),
+        "best": run.seed_metrics(seed).get("best"),
+        "history": _history(run, seed),
+    }
+    return page | _pictures(bundle, graph, part, run.seed_metrics(seed)), _nodes(bundle, graph, layout)
+
+
+def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[dict[str, Any]]:
+    """One row a model: the baseline, the teachers, and the model itself, each over its seeds."""
+    rows = []
+    if baseline is not None:
+        if baseline.settings.method != "gcn":
+            raise SettingsError(
+                f"the baseline {baseline.path} is of method {baseline.settings.method}; give a run of method gcn, "
+                "and use `agssl compare` for others"
+            )
+        if baseline.source.fingerprint != run.source.fingerprint:
+            raise SettingsError(f"the baseline {baseline.path} is not of the same graph; fit GCN on {run.source.given}")
+        rows.append(_row("GCN", "baseline", [_measured(baseline, seed, part) for seed in baseline.seeds]))
+    names = run.bundle().task_names if run.settings.method == "agssl" else ()
+    taught = [_teachers(run, seed, graph, part) for seed in run.seeds] if names else []
+    for k, name in enumerate(names):
+        rows.append(_row(name, "teacher", [teachers[k] for teachers in taught]))
+    own = "student" if names else run.settings.method
+    return [*rows, _row(own, "model", [_measured(run, seed, part) for seed in run.seeds])]
+
+
+def _row(name: str, role: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+    keys = dict.fromkeys(key for one in found for key in one)
+    return {"name": name, "role": role, **{key: spread([one.get(key) for one in found]) for key in keys}}
+
+
+def _measured(run: Run, seed: int, part: str) -> dict[str, Any]:
+    found = run.seed_metrics(seed)
+    _ = seed_results(run, seed)  # complains if damaged
+    return {name: (found[part] or {}).get(name) for name in MEASURES} | {"val_accuracy": found["val"]["accuracy"]}
+
+
+def _teachers(run: Run, seed: int, graph: Graph, part: str) -> list[dict[str, Any]]:
+    """The measures of each teacher of a seed; accuracies as the run has them, the others from its logits."""
+    nodes = check_split(run.split(seed), graph.y).to_arrays()[part]
+    bundle, rows = run.bundle(seed), []
+    for k, noted in enumerate(run.seed_metrics(seed)["teachers"]):
+        measured = evaluate(graph.y[nodes], softmax(bundle.teacher_logits[k, nodes]))
+        measured["accuracy"] = noted[f"{part}_accuracy"]
+        rows.append(measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]})
+    return rows
+
+
+def _gain(baseline: Run, run: Run) -> dict[str, Any]:
+    """By how much the run beats the baseline, pair by pair where that can be."""
+    seeds, why = pairs(baseline, run)
+    if not seeds:
+        one, two = (results_of(r)["test_accuracy"]["mean"] for r in (baseline, run))
+        mean = None if one is None or two is None else two - one
+        return {"mean": mean, "low": None, "high": None, "seeds": [], "note": why}
+    both = [(seed_results(baseline, seed)["test_accuracy"], seed_results(run, seed)["test_accuracy"]) for seed in seeds]
+    known = np.array([b - a for a, b in both if a is not None and b is not None])
+    found = interval(known) if len(known) else {"mean": None, "low": None, "high": None}
+    return {**found, "seeds": seeds, "note": ""}
+
+
+def _history(run: Run, seed: int) -> dict[str, dict[str, list[float | None]]]:
+    """The curves, without those by degree (the page shows these at the end of training)."""
+    return {
+        stage: {name: values for name, values in figures_.items() if "_degree" not in name}
+        for stage, figures_ in run.history(seed).items()
+    }
+
+
+def _pictures(bundle: Bundle, graph: Graph, part: str, noted: dict[str, Any]) -> dict[str, Any]:
+    """Everything that is counted over the test nodes (the validation nodes where there are none), and the groups."""
+    assert graph.split is not None
+    nodes = graph.split.to_arrays()[part]
+    nodes = nodes[graph.y[nodes] >= 0]
+    truth, probabilities = graph.y[nodes], softmax(bundle.logits[nodes])
+    predicted = probabilities.argmax(1)
+    found: dict[str, Any] = {
+        "confusion": figures.confusion(truth, predicted, len(bundle.classes)).tolist(),
+        "reliability": figures.reliability(truth, probabilities),
+        "degree": None,
+        "by_class": None,
+        "agreement": None,
+        "changes": None,
+    }
+    if bundle.weights is not None:
+        found["degree"] = [group.to_dict() for group in by_degree(bundle, graph.degree)]
+        found["by_class"] = [group.to_dict() for group in by_class(bundle)]
+        said = bundle.teacher_logits[:, nodes].argmax(2)
+        found["agreement"] = figures.agreement(np.vstack([said, predicted])).tolist()
+        # the best by validation: the one a user without test labels would have taken
+        best = int(np.argmax([teacher["val_accuracy"] for teacher in noted["teachers"]]))
+        found["changes"] = {
+            "best": bundle.task_names[best],
+            **figures.changes(predicted == truth, said[best] == truth),
+            "by_right": figures.by_teachers_right(predicted == truth, said == truth),
+        }
+    return found
+
+
+def _nodes(bundle: Bundle, graph: Graph, layout: str) -> dict[str, np.ndarray]:
+    """What is said of every node."""
+    assert graph.split is not None
+    classes, keep = len(bundle.classes), min(_TOP, len(bundle.classes))
+    part = np.zeros(graph.num_nodes, np.uint8)
+    for name, members in graph.split.to_arrays().items():
+        part[members] = PARTS.index(name)
+    degree, steps = arrays.half_edges(graph.indptr, graph.indices)
+    models = [bundle.logits, *(bundle.teacher_logits if bundle.weights is not None else ())]
+    found = {
+        "place": arrays.places(flat_map(infer(bundle.model, graph).hidden, layout)),
+        "label": arrays.small(graph.y, classes),
+        "part": part,
+        "edges": degree,
+        "steps": steps,
+    }
+    tops = [arrays.top(softmax(logits), keep) for logits in models]
+    found["top"] = arrays.small(np.stack([order for order, _ in tops]), classes)  # [1 + K, N, keep]
+    found["probability"] = arrays.shares(np.stack([p for _, p in tops]))
+    if bundle.weights is not None:
+        found["weights"] = arrays.shares(bundle.weights)
+    if graph.node_names is not None:
+        text = "\0".join(str(name).replace("\0", " ") for name in graph.node_names)
+        found["names"] = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+    return found

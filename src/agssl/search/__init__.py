@@ -1,0 +1,1 @@
+"""The search for settings: its space, its objective, and the study that survives a kill (extra `tune`)."""

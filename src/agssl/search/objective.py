@@ -1,0 +1,85 @@
+"""What a trial is scored by: validation accuracy on nodes that nothing in the fit has seen the labels of.
+
+With `lambda_fit = "val"`, lambda and the teachers' temperatures are fitted to validation labels; with any method, alpha
+and the best epoch are chosen by them. A student's accuracy on these same nodes would reward settings that fit them
+best. So validation nodes are halved, class by class and anew for every seed: the fit gets one half as its validation
+nodes, and the score is the accuracy on the other. So settings are chosen by labels that nothing in the fit has used.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.data.splits import Split, make_split
+from agssl.errors import AgsslError, GraphError
+from agssl.rng import Rng
+from agssl.store.stages import Stages
+from agssl.train.fit import fit
+
+STORE_LIMIT = 4 << 30  # bytes of trained teachers to keep while a study runs
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One seed of one trial."""
+
+    trial: int
+    step: int
+    graph: Graph  # see `halved`
+    settings: Settings
+    seed: int
+    cache: Path | None = None
+    stages: Stages | None = None  # teachers that other trials have trained
+    threads: int = 1
+
+
+def without_test(graph: Graph, split: str, seed: int) -> Graph:
+    """The graph with the split of a tuning seed, its test labels removed; from here on nobody can read them."""
+    return graph.with_split(make_split(split, graph, Rng(seed).child("split"))).hide_test()
+
+
+def halved(graph: Graph, seed: int) -> Graph:
+    """The same with its validation nodes halved: one half to validate, the other where test nodes were."""
+    split = graph.split
+    assert split is not None
+    nodes = split.val[Rng(seed).child("tune", "halves").numpy().permutation(len(split.val))]
+    nodes = nodes[np.argsort(graph.y[nodes], kind="stable")]
+    kept, scored = np.sort(nodes[0::2]), np.sort(nodes[1::2])
+    if not len(scored):
+        raise GraphError(f"{graph.name} has {len(split.val)} validation node, but a search needs two at least")
+    return graph.with_split(Split(split.train, kept, scored, f"{split.origin}, validation halved"))
+
+
+def score(task: Task) -> float | str:
+    """The accuracy on the half that the fit did not see; or why it failed."""
+    torch.set_num_threads(task.threads)
+    graph = task.graph
+    assert graph.split is not None
+    targets = None if task.cache is None else task.cache / "targets"
+    try:
+        result = fit(graph.hide_test(), task.settings, task.seed, cache=targets, stages=task.stages)
+    except AgsslError as error:
+        return str(error)
+    predicted = result.logits.argmax(1).cpu().numpy()
+    return float((predicted == graph.y)[graph.split.test].mean())
+
+
+def trim(folder: Path, limit: int = STORE_LIMIT) -> None:
+    """Remove the oldest files of a folder until it is no larger than `limit` bytes; 0 removes the folder."""
+    if limit == 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    files = sorted(((path.stat(), path) for path in folder.glob("*") if path.is_file()), key=lambda f: f[0].st_mtime)
+    size = sum(status.st_size for status, _ in files)
+    for status, path in files:
+        if size <= limit:
+            return
+        path.unlink(missing_ok=True)
+        size -= status.st_size

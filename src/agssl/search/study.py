@@ -1,0 +1,216 @@
+"""A study that survives a kill: trials in SQLite, those left running are taken up again, N means N complete in all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agssl.config import Settings, effective
+from agssl.data.graph import Graph
+from agssl.errors import MissingExtraError, TrainingError
+from agssl.pool import work
+from agssl.search.objective import Task, halved, score, trim
+from agssl.search.space import Space, settings_of, start
+from agssl.store.stages import Stages
+
+if TYPE_CHECKING:
+    import optuna
+
+STARTUP = 5  # complete trials before any is pruned
+RANDOM = 10  # trials before the sampler learns from those before
+
+
+def check_tuning() -> None:
+    """Find out before anything is read whether there is a tuner."""
+    try:
+        import optuna  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("tuning needs Optuna; install it with: pip install 'agssl[tune]'") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is searched, for what, and where it is kept."""
+
+    dataset: str
+    base: Settings
+    space: Space
+    graphs: Mapping[int, Graph]  # by tuning seed, without test labels (`objective.without_test`)
+    storage: Path
+    cache: Path | None = None
+    threads: int = 1
+
+    @property
+    def name(self) -> str:
+        """The study's name: another base, space or list of seeds is another study, even in the same file."""
+        about = [self.dataset, effective(self.base), list(self.space), list(self.graphs)]
+        about.append([str(graph.split and graph.split.sizes()) for graph in self.graphs.values()])
+        return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    @property
+    def stages(self) -> Stages | None:
+        """Where trials find each other's teachers: one that changes only beta or tau costs a student."""
+        return None if self.cache is None else Stages(self.cache / "stages" / f"tune-{self.name}")
+
+
+@dataclass
+class Running:
+    """A trial on its way from seed to seed."""
+
+    trial: optuna.Trial
+    settings: Settings
+    scores: list[float] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True)
+class Event:
+    """A trial that has ended."""
+
+    number: int
+    state: str  # complete, pruned or failed
+    score: float | None
+    seeds: int
+    seconds: float
+    why: str = ""
+
+
+def open_study(search: Search, jobs: int = 1) -> optuna.Study:
+    """The study, new or as it was left; trials that were running when it stopped are put back in the queue."""
+    check_tuning()
+    import optuna
+    from optuna.trial import TrialState
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    search.storage.parent.mkdir(parents=True, exist_ok=True)
+    url = f"sqlite:///{search.storage}"
+    study = optuna.create_study(storage=url, study_name=search.name, direction="maximize", load_if_exists=True)
+    past = study.get_trials(deepcopy=False)
+    for trial in past:
+        if trial.state == TrialState.RUNNING:  # its process is gone: the lock is ours
+            study.tell(trial.number, state=TrialState.FAIL)
+            study.enqueue_trial(trial.params)
+    if not past:
+        study.enqueue_trial(start(search.base, search.space))
+    # Another seed after each restart, or the draws would begin again and repeat the trials there are.
+    study.sampler = optuna.samplers.TPESampler(n_startup_trials=RANDOM, seed=len(past), constant_liar=jobs > 1)
+    study.pruner = optuna.pruners.MedianPruner(n_startup_trials=STARTUP)
+    return study
+
+
+def count(study: optuna.Study) -> dict[str, int]:
+    """How many trials are complete, pruned and failed."""
+    names = [trial.state.name for trial in study.get_trials(deepcopy=False)]
+    return {"complete": names.count("COMPLETE"), "pruned": names.count("PRUNED"), "failed": names.count("FAIL")}
+
+
+def run_study(
+    search: Search,
+    study: optuna.Study,
+    trials: int,
+    jobs: int = 1,
+    told: Callable[[Event], None] = lambda event: None,
+) -> None:
+    """Go on until `trials` trials are complete in all; a trial's seeds run one by one, and bad trials end early.
+
+    Args:
+        search: what to search.
+        study: see `open_study`.
+        trials: complete ones, those of earlier runs included.
+        jobs: trials side by side.
+        told: hears of every trial that ends.
+    """
+    from optuna.trial import TrialState
+
+    seeds, stages = list(search.graphs), search.stages
+    halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
+    flying: dict[int, Running] = {}
+    ready: deque[Task] = deque()
+    complete, failures = count(study)["complete"], 0
+
+    def task(number: int) -> Task:
+        running = flying[number]
+        step = len(running.scores)
+        seed = seeds[step]
+        return Task(number, step, halves[seed], running.settings, seed, search.cache, stages, search.threads)
+
+    def feed() -> Task | None:
+        if ready:
+            return ready.popleft()
+        if complete + len(flying) >= trials:
+            return None
+        trial = study.ask()
+        values = {name: choices[trial.suggest_int(name, 0, len(choices) - 1)] for name, choices in search.space.items()}
+        flying[trial.number] = Running(trial, settings_of(search.base, values))
+        return task(trial.number)
+
+    def done(item: Task, result: float | str) -> None:
+        nonlocal complete, failures
+        running = flying[item.trial]
+        if isinstance(result, str):
+            failures += 1
+            end(item.trial, TrialState.FAIL, None, result)
+            if failures > max(10, trials):
+                raise TrainingError(f"{failures} trials failed, the last one because: {result}")
+            return
+        running.scores.append(result)
+        mean = statistics.fmean(running.scores)
+        running.trial.report(mean, item.step)
+        if len(running.scores) == len(seeds):
+            complete += 1
+            end(item.trial, TrialState.COMPLETE, mean)
+        elif running.trial.should_prune():
+            end(item.trial, TrialState.PRUNED, mean)
+        else:
+            ready.append(task(item.trial))
+
+    def end(number: int, state: TrialState, mean: float | None, why: str = "") -> None:
+        running = flying.pop(number)
+        running.trial.set_user_attr("scores", running.scores)
+        study.tell(number, mean if state == TrialState.COMPLETE else None, state)
+        words = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
+        seconds = time.monotonic() - running.began
+        if stages is not None:
+            trim(stages.folder)
+        told(Event(number, words[state], mean, len(running.scores), seconds, why))
+
+    work(score, feed, done, jobs)
+    if stages is not None:
+        trim(stages.folder, 0)
+
+
+def best_of(search: Search, study: optuna.Study) -> tuple[int, float, Settings]:
+    """Number, score and settings of the best complete trial; the first one among equals."""
+    best = study.best_trial
+    assert best.value is not None
+    values = {name: search.space[name][position] for name, position in best.params.items()}
+    return best.number, best.value, settings_of(search.base, values)
+
+
+def importances(study: optuna.Study) -> dict[str, float]:
+    """How much of the differences between trials each parameter explains, largest first; empty with too few trials."""
+    import optuna
+
+    scores = {trial.value for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"}
+    if len(scores) < 2 or len(study.best_trial.params) < 2:
+        return {}
+    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
+    found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+    return {name: float(value) for name, value in found.items()}
+
+
+def config_text(settings: Settings, header: Sequence[str]) -> str:
+    """The settings as TOML that `agssl fit --config` takes, below comments that say where they come from."""
+    import tomli_w
+
+    values: dict[str, Any] = effective(settings)
+    if settings.patience is None:
+        values["patience"] = 0  # TOML knows no None
+    return "".join(f"# {line}\n" for line in header) + tomli_w.dumps(values)

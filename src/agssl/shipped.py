@@ -1,0 +1,65 @@
+"""Settings that come with the package: one TOML a dataset and method, made by `agssl tune`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agssl.config import TASKS, Settings, read_toml
+
+FOLDER = Path(__file__).parent / "configs"
+
+
+def config_name(dataset: str, settings: Settings) -> str:
+    """The name of the config for these settings, without `.toml`.
+
+    >>> config_name("cora", Settings(setting="pf"))
+    'cora-agssl-ts-pf'
+    >>> config_name("cora", Settings(method="single", tasks=("par:parts=100",)))
+    'cora-single-par'
+    """
+    return f"{dataset}-{_names(settings)[0]}"
+
+
+def find_config(dataset: str, settings: Settings, folder: Path = FOLDER) -> Path | None:
+    """The config that suits these settings best, or None.
+
+    One for exactly this method comes first, then one for all its integrations (or tasks); and where pre-training has
+    none of its own, that of joint training.
+    """
+    if "/" in dataset or "\\" in dataset:  # a graph of the user's own
+        return None
+    for name in _names(settings):
+        path = folder / f"{dataset}-{name}.toml"
+        if path.is_file():
+            return path
+    return None
+
+
+def _names(settings: Settings) -> list[str]:
+    variant = {"agssl": settings.integration, "single": settings.tasks[0].split(":")[0] if settings.tasks else ""}
+    names = [settings.method]
+    if settings.method in variant:
+        names.insert(0, f"{settings.method}-{variant[settings.method]}")
+    if settings.setting == "pf" and settings.method != "gcn":
+        names = [f"{name}-pf" for name in names] + names
+    return names
+
+
+def with_config(dataset: str, given: Mapping[str, Any], folder: Path = FOLDER) -> tuple[dict[str, Any], Path | None]:
+    """Values for `Settings` from the dataset's config, those given on top; and the config, if there is one.
+
+    Weights of tasks that are not asked for are left out of a config's `alpha`.
+    """
+    # A config is looked up by what decides its name; whatever else is wrong shows when all of it is put together.
+    naming = {name: given[name] for name in ("method", "integration", "setting", "tasks") if name in given}
+    path = find_config(dataset, Settings().replace(**naming), folder)
+    if path is None:
+        return dict(given), None
+    values = read_toml(path) | dict(given)
+    if isinstance(values.get("alpha"), Mapping) and "alpha" not in given:
+        named = {text.split(":")[0] for text in values.get("tasks", TASKS)}
+        alpha = {name: weight for name, weight in values["alpha"].items() if name in named}
+        values["alpha"] = alpha or None
+    return values, path

@@ -1,0 +1,78 @@
+"""What the machine has to give: memory that is free, and memory that is taken."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def size_text(count: int) -> str:
+    """Bytes for people.
+
+    >>> size_text(3 << 30), size_text(200 << 20)
+    ('3.0 GB', '200 MB')
+    """
+    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"
+
+
+def held_memory() -> int:
+    """Bytes that this process has in memory; 0 where it is not known."""
+    return _kilobytes(Path("/proc/self/status"), "VmRSS:") or 0
+
+
+def free_memory(proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Bytes that this process may still take: the least of the machine's, its control groups' and its own limits."""
+    if not sys.platform.startswith("linux"):
+        return None
+    limits = [_kilobytes(proc / "meminfo", "MemAvailable:"), *_group_rooms(proc, groups), _own_room(proc)]
+    known = [limit for limit in limits if limit is not None]
+    return max(0, min(known)) if known else None
+
+
+def _own_room(proc: Path) -> int | None:
+    """What `ulimit -v` leaves."""
+    import resource
+
+    most, taken = resource.getrlimit(resource.RLIMIT_AS)[0], _kilobytes(proc / "self/status", "VmSize:")
+    return None if most == resource.RLIM_INFINITY or taken is None else most - taken
+
+
+def _group_rooms(proc: Path, groups: Path) -> Iterator[int | None]:
+    """What is left in the control group of this process and in those above it (version 2, then version 1)."""
+    try:
+        lines = (proc / "self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory") and "memory" not in controllers.split(","):
+            continue
+        base = groups / "memory" if controllers else groups
+        names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
+        folder = base / path.lstrip("/")
+        while True:
+            most, taken = (_number(folder / name) for name in names)
+            if most is not None and taken is not None:
+                # what the kernel keeps of files in memory is given back when it is wanted
+                yield most - taken + (_kilobytes(folder / "memory.stat", "inactive_file", 1) or 0)
+            if folder == base or base not in folder.parents:
+                break
+            folder = folder.parent
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # no such file, or "max"
+        return None
+
+
+def _kilobytes(path: Path, name: str, unit: int = 1024) -> int | None:
+    try:
+        for line in path.read_text().splitlines():
+            if line.startswith(f"{name} ") or line.startswith(f"{name}\t"):
+                return int(line.split()[1]) * unit
+    except (OSError, ValueError, IndexError):
+        pass
+    return None

@@ -1,0 +1,83 @@
+"""AutoSSL-ES: search the task weights by CMA-ES, one whole training a candidate (Jin et al., ICLR 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from agssl.errors import MissingExtraError, SettingsError
+from agssl.rng import Rng
+from agssl.store.stages import Stages
+from agssl.train.loop import Record, Schedule, check_finite
+from agssl.train.meta_gradient import Found, weights_record
+from agssl.train.network import Watch, Weighted, ignore, train_network
+from agssl.train.outer import Outer
+from agssl.train.problem import Problem
+
+POPULATION = 8  # candidates a generation, and sigma: both AutoSSL's
+SIGMA = 0.5
+
+
+def check_evolution(tasks: int) -> None:
+    """Find out before training whether CMA-ES can run."""
+    if tasks < 2:
+        raise SettingsError("search es needs at least two tasks to weigh; name more, or use --search gradient")
+    try:
+        import cmaes  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("search es needs cmaes; install it with: pip install 'agssl[es]'") from error
+
+
+def search_by_evolution(
+    problem: Problem,
+    tasks: Sequence[Weighted],
+    setting: str,
+    outer: Callable[[], Outer],
+    schedule: Schedule,
+    budget: int,
+    rng: Rng,
+    watch: Watch = ignore,
+    stage: str = "search",
+    stages: Stages | None = None,
+) -> Found:
+    """The best of `budget` trained candidates in [0, 1]^K; the first generation is drawn around 1/K.
+
+    All candidates start from the same weights and see the same draws, so that lambda alone tells them apart. `outer`
+    makes what to judge a network by, anew for each. The history has one record a candidate. A training that is in
+    `stages` is not done again: which candidates are tried follows from the seed and from what the earlier ones gave.
+    """
+    check_evolution(len(tasks))
+    from cmaes import CMA
+
+    count = len(tasks)
+    strategy = CMA(
+        mean=np.full(count, 1 / count),
+        sigma=SIGMA,
+        bounds=np.tile([0.0, 1.0], (count, 1)),
+        seed=rng.child("cma").key() & 0x7FFFFFFF,
+        population_size=POPULATION,
+    )
+    history: list[Record] = []
+    tried: list[np.ndarray] = []
+    while len(history) < budget:
+        generation = []
+        for _ in range(min(POPULATION, budget - len(history))):
+            candidate = strategy.ask()
+            number = len(history)
+            chosen = [replace(w, weight=w.weight * share) for w, share in zip(tasks, candidate.tolist(), strict=True)]
+            stream, name = rng.child("network"), f"{stage} {number + 1}"
+            network = train_network(problem, chosen, setting, schedule, stream, watch, name, stages=stages)
+            with torch.no_grad():
+                value = outer()(network.model).item()
+            record = {"epoch": number, "loss": value, "outer_loss": value} | weights_record(torch.from_numpy(candidate))
+            check_finite(record, stage, schedule)
+            history.append(record)
+            tried.append(candidate)
+            generation.append((candidate, value))
+        if len(generation) == POPULATION:
+            strategy.tell(generation)
+    best = min(range(budget), key=lambda number: history[number]["outer_loss"])
+    return Found(torch.from_numpy(tried[best]).float(), history)

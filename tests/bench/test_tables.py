@@ -1,0 +1,113 @@
+"""Numbers of the tables against NumPy and SciPy."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from agssl.bench.cells import Cell, Records, write_record
+from agssl.bench.methods import GCN, METHODS, choose
+from agssl.bench.render import csv_of, latex, markdown
+from agssl.bench.scope import Scope
+from agssl.bench.tables import Entry, Sheet, accuracy_entry, accuracy_sheets, average_ranks, interval
+from agssl.errors import SettingsError
+from reference.records import record_of
+
+
+def cells_of(method: str, seeds: range) -> list[Cell]:
+    return Scope(seeds=tuple(seeds)).cells(METHODS[method], "cora")
+
+
+def write(folder: Path, cells: list[Cell], values: np.ndarray) -> None:
+    for cell, value in zip(cells, values, strict=True):
+        write_record(folder, cell, record_of(cell, float(value)))
+
+
+def test_an_entry_pairs_the_seeds_that_both_have(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    ours, base = draw.random(4), draw.random(6)
+    cells, gcn = cells_of("par", range(2, 6)), cells_of("gcn", range(6))
+    write(tmp_path, cells, ours)
+    write(tmp_path, gcn, base)
+    entry = accuracy_entry("PAR", "Cora", cells, gcn, Records(tmp_path), 5, (83.52, 0.39))
+    assert entry.mean == pytest.approx(100 * ours.mean()) and entry.std == pytest.approx(100 * ours.std(ddof=1))
+    assert entry.difference == pytest.approx(100 * ours.mean() - 83.52)
+    test = stats.ttest_rel(100 * ours, 100 * base[2:])
+    expected = test.confidence_interval(0.95)
+    assert entry.gain == pytest.approx(100 * (ours - base[2:]).mean())
+    assert entry.interval == pytest.approx((expected.low, expected.high))
+
+
+def test_one_seed_has_neither_deviation_nor_interval() -> None:
+    entry = Entry("PAR", "Cora", 1, (80.0,), (1.0,))
+    assert (entry.mean, entry.std, entry.gain, entry.interval) == (80.0, None, 1.0, None)
+    assert interval([]) is None
+
+
+def test_average_rank_counts_complete_columns_and_shares_ties() -> None:
+    means = {
+        "a": {"x": 3.0, "y": 1.0, "z": 5.0},
+        "b": {"x": 2.0, "y": 1.0, "z": None},
+        "c": {"x": 1.0, "y": 2.0, "z": 4.0},
+        "d": {"x": None, "y": None, "z": None},
+    }
+    ranks, columns = average_ranks(means)
+    assert columns == ["x", "y"]
+    assert ranks == {"a": (1 + 2.5) / 2, "b": (2 + 2.5) / 2, "c": (3 + 1) / 2}
+    assert average_ranks({"a": {"x": 1.0}}) == ({}, [])
+
+
+def test_sheets_mark_what_is_missing_and_what_is_partial() -> None:
+    entries = [
+        Entry("GCN", "Cora", 2, (81.0, 82.0), (0.0, 0.0), (81.72, 0.52)),
+        Entry("GCN", "CS", 2, (), (), (91.04, 0.45)),
+        Entry("PAR", "Cora", 2, (83.0,), (2.0,), None),
+        Entry("PAR", "CS", 2, (), (), (92.3, 0.67)),
+    ]
+    ours, theirs, gains = accuracy_sheets("T", entries)
+    assert ours.rows == (
+        ("GCN", "81.50 ± 0.71", "missing", "2.00"),
+        ("PAR", "83.00 (1 of 2 seeds)", "missing", "1.00"),
+    )
+    assert ours.header == ("", "Cora", "CS", "average rank (over 1)")
+    assert ours.best == {(1, 1)}
+    assert theirs.rows[0][1:3] == ("-0.22 (81.72 ± 0.52)", "missing (91.04 ± 0.45)")
+    assert theirs.rows[1][1] == "not in the paper"
+    assert gains.rows == (("PAR", "+2.00", "missing"),)
+
+
+SHEET = Sheet("A & B: 5%", ("", "x|y", "z_1"), (("r", "1.00 ± 0.10", "2"), ("s", "missing", "3")), frozenset({(0, 1)}))
+
+
+def test_markdown_has_every_cell_in_its_place() -> None:
+    lines = markdown(SHEET).splitlines()
+    assert lines[0] == "**A & B: 5%**"
+    assert lines[2:4] == [r"|  | x\|y | z_1 |", "| --- | ---: | ---: |"]
+    assert lines[4:] == ["| r | **1.00 ± 0.10** | 2 |", "| s | missing | 3 |"]
+
+
+def test_latex_escapes_what_is_special() -> None:
+    text = latex(SHEET)
+    assert r"\caption{A \& B: 5\%}" in text and r" & x|y & z\_1 \\" in text
+    assert r"r & \textbf{1.00 $\pm$ 0.10} & 2 \\" in text
+    assert text.count("{") == text.count("}") and text.count(r"\begin") == text.count(r"\end") == 2
+
+
+def test_csv_reads_back_whatever_columns_rows_have() -> None:
+    rows = [{"a": 1, "b": None}, {"a": 2.5, "c": 'x,"y"'}]
+    assert list(csv.DictReader(io.StringIO(csv_of(rows)))) == [
+        {"a": "1", "b": "", "c": ""},
+        {"a": "2.5", "b": "", "c": 'x,"y"'},
+    ]
+
+
+def test_methods_are_chosen_by_name_and_unknown_ones_get_a_hint() -> None:
+    assert [m.name for m in choose((GCN,), ["agssl-ts", "par"])] == ["par", "agssl-ts"]
+    assert choose((GCN,), None) == (GCN,)
+    with pytest.raises(SettingsError, match="agssl-ts"):
+        choose((GCN,), ["agssl-st"])

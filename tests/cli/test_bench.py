@@ -1,0 +1,109 @@
+"""`agssl bench`."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agssl.cli.bench import duration, parse_seeds
+from agssl.errors import SettingsError
+
+QUICK = ("--set", "epochs=2", "--set", "hidden=8", "--set", "alpha=1", "--jobs", 1)
+Agssl = Callable[..., Any]
+
+
+def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> None:
+    words = ("bench", "table1", "--datasets", graph, "--methods", "clu,agssl-ts", "--seeds", 2, "--settings", "jt")
+    words += (*QUICK, "--set", 'tasks=["clu","pairdis"]')
+    done = agssl(*words)
+    assert done.code == 0, done.err
+    assert done.err.splitlines()[0] == "0 cells done before, 6 to run"
+    assert "[6/6]" in done.err and "| GCN | " in done.out and "missing" not in done.out
+    assert len(list(Path("results/bench/small").glob("*.json"))) == 6
+    before = {path: path.stat().st_mtime_ns for path in Path("results/bench/small").iterdir()}
+    again = agssl(*words, "--json")
+    assert again.code == 0 and again.err == ""
+    value = json.loads(again.out)
+    assert (value["cells"], value["missing"]) == (6, 0)
+    entries = value["shown"]["table1"]["entries"]
+    assert {(e["row"], e["column"], e["seeds"]) for e in entries} == {
+        (row, "small", 2) for row in ("GCN", "CLU", "AGSSL-TS")
+    }
+    assert before == {path: path.stat().st_mtime_ns for path in Path("results/bench/small").iterdir()}
+    for path in value["shown"]["table1"]["files"]:
+        assert Path(path).stat().st_size
+    assert not list((Path.cwd().parent / "cache" / "stages").rglob("*.safetensors"))
+
+
+def test_summary_runs_nothing(agssl: Agssl, graph: Path) -> None:
+    done = agssl("bench", "table-a3", "--datasets", graph, "--seeds", 1, "--summary", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["missing"] == 3 and not Path("results/bench/small").exists()
+
+
+def test_a_killed_run_goes_on_without_redoing_a_cell(agssl: Agssl, graph: Path) -> None:
+    words = ("bench", "table1", "--datasets", graph, "--methods", "gcn,clu,pairdis", "--seeds", 3, "--settings", "jt")
+    words += ("--set", "epochs=150", "--set", "patience=200", "--set", "hidden=64", "--set", "alpha=1", "--jobs", 1)
+    command = [sys.executable, "-m", "agssl", *map(str, words)]
+    folder = Path("results/bench/small")
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not (folder.is_dir() and list(folder.glob("*.json"))) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    assert 1 <= len(before) < 9
+    done = agssl(*words, "--json")
+    assert done.code == 0, done.err
+    assert f"{len(before)} cell" in done.err and json.loads(done.out)["missing"] == 0
+    after = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    assert len(after) == 9 and before.items() <= after.items()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("table3",), "unknown table or figure 'table3'; did you mean 'table"),
+        (("table1", "--methods", "agsl-ts"), "unknown method 'agsl-ts'; did you mean 'agssl-ts'"),
+        (("table1", "--settings", "jt,fp"), "unknown setting 'fp'"),
+        (("table1", "--datasets", "corra"), "unknown dataset 'corra'; did you mean 'cora'"),
+        (("table1", "--seeds", "a-b"), "seeds 'a-b' is not understood"),
+        (("table1", "--set", "hidden"), "--set 'hidden' is not understood"),
+        (("table1", "--set", "hidden=0"), "hidden = 0"),
+        (("table1", "--jobs", "0", "--datasets", "digits"), "jobs = 0"),
+    ],
+)
+def test_mistakes_are_one_line_and_2(agssl: Agssl, words: tuple[str, ...], message: str) -> None:
+    done = agssl("bench", *words)
+    assert done.code == 2 and done.out == ""
+    assert message in done.err and done.err.count("\n") == 1
+
+
+def test_results_are_written_from_what_there_is(agssl: Agssl) -> None:
+    pytest.importorskip("matplotlib")
+    done = agssl("bench", "results", "--datasets", "citeseer", "--seeds", 1)
+    assert done.code == 0, done.err
+    text = Path("RESULTS.md").read_text()
+    assert text.count("\n## ") >= 9 and "`agssl bench table1`: 0 of " in text
+    for line in text.splitlines():
+        if line.startswith("[!["):
+            png, svg = re.findall(r"\]\(([^)]*)\)", line)
+            assert Path(png).suffix == ".png" and Path(png).is_file() and Path(svg).is_file()
+
+
+def test_seeds_and_durations_read_as_people_write_them() -> None:
+    assert parse_seeds(" 3 ") == (0, 1, 2) and parse_seeds("5-5") == (5,)
+    for wrong in ("", "0", "3,3", "-2", "2-1", "x"):
+        with pytest.raises(SettingsError):
+            parse_seeds(wrong)
+    assert (duration(0.4), duration(600), duration(7200)) == ("0 s", "10 min", "2 h 0 min")

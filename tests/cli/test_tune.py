@@ -1,0 +1,79 @@
+"""`agssl tune`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("optuna")
+
+Agssl = Callable[..., Any]
+QUICK = ("--epochs", 2, "--tasks", "clu:clusters=3,pairdis", "--tuning-seeds", 2)
+
+
+def test_the_settings_found_are_a_config_for_fit(agssl: Agssl, graph: Path) -> None:
+    done = agssl("tune", graph, *QUICK, "--trials", 3, "--json")
+    assert done.code == 0, done.err
+    value = json.loads(done.out)
+    assert value["trials"] == {"complete": 3, "pruned": 0, "failed": 0}
+    assert value["tuning_seeds"] == [100, 101] and (value["method"], value["integration"]) == ("agssl", "ts")
+    assert [line.partition("]")[0] for line in done.err.splitlines()[1:]] == ["[1/3", "[2/3", "[3/3"]
+    text = Path("results/tune/small-agssl-ts.toml").read_text()
+    assert text.startswith("# made by: agssl tune ") and "# best of 3 complete trials" in text
+    assert "seeds 100, 101; no test label was read" in text
+    fitted = agssl("fit", graph, "--config", value["config"], "--out", "run", "--json")
+    assert fitted.code == 0, fitted.err
+    chosen, teachers = value["best"]["settings"], json.loads(fitted.out)["teachers"]
+    assert [teacher["alpha"] for teacher in teachers] == [[chosen["alpha"]["clu"]], [chosen["alpha"]["pairdis"]]]
+    again = agssl("tune", graph, *QUICK, "--trials", 3)
+    assert again.code == 0 and "3 trials complete before, 0 to go" in again.err
+    assert "best of 3 complete trials" in again.out
+    assert not Path("results/tune/.small-agssl-ts.db.lock").exists()
+
+
+@pytest.mark.slow  # tests/search has the same without a process to kill
+def test_a_killed_search_goes_on(agssl: Agssl, graph: Path) -> None:
+    words = ("tune", graph, "--method", "gcn", "--epochs", 150, "--patience", 0, "--trials", 5, "--tuning-seeds", 2)
+    process = subprocess.Popen([sys.executable, "-m", "agssl", *map(str, words)], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    while not (line := process.stderr.readline()).startswith("[1/5]"):
+        assert line, "the search ended by itself"
+    time.sleep(0.1)  # into the second trial
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = agssl(*words, "--json")
+    assert done.code == 0, done.err
+    trials = json.loads(done.out)["trials"]
+    assert trials["complete"] == 5 and trials["failed"] <= 1 and not done.err.startswith("0 trials")
+
+
+def test_two_searches_can_not_share_a_study(agssl: Agssl, graph: Path) -> None:
+    from agssl.store.lock import Lock
+
+    Path("results/tune").mkdir(parents=True)
+    lock = Lock(Path("results/tune/.small-gcn.db.lock"))
+    lock.take("it")
+    done = agssl("tune", graph, "--method", "gcn", "--trials", 1, "--epochs", 1)
+    lock.release()
+    assert done.code == 2 and "results/tune/small-gcn.db" in done.err and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--trials", 0), "trials = 0"),
+        (("--only", "betta"), "unknown parameter 'betta'; did you mean 'beta'"),
+        (("--tasks", "parr"), "unknown task 'parr'"),
+    ],
+)
+def test_mistakes_are_one_line_and_2(agssl: Agssl, graph: Path, words: tuple[object, ...], message: str) -> None:
+    done = agssl("tune", graph, *words)
+    assert done.code == 2 and message in done.err and done.err.count("\n") == 1

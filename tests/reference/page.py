@@ -1,0 +1,79 @@
+"""A graph whose names try to break out of a page, and the page taken apart again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+EVIL_NODE = "<img src=x onerror=alert(1)>"
+EVIL_CLASS = "</script>"
+NODES = 60
+TASKS = "clu:clusters=3,pairdis"
+
+
+def unpack(where: list[dict[str, Any]], text: str) -> dict[str, np.ndarray]:
+    """The arrays of a page."""
+    data = zlib.decompress(base64.b64decode(text)) if where else b""
+    found = {}
+    for entry in where:
+        kind = np.dtype(entry["type"]).newbyteorder("<")
+        size = int(np.prod(entry["shape"], dtype=int))
+        assert entry["start"] % kind.itemsize == 0  # or a typed array could not start there
+        found[entry["name"]] = np.frombuffer(data, kind, size, entry["start"]).reshape(entry["shape"])
+    return found
+
+
+def edges_of(counts: np.ndarray, steps: np.ndarray) -> set[tuple[int, int]]:
+    """The undirected edges, from how many later neighbours each node has and the steps between them."""
+    edges, at = set(), 0
+    for node, count in enumerate(counts.tolist()):
+        place = node
+        for _ in range(count):
+            place += int(steps[at])
+            at += 1
+            edges.add((node, place))
+    assert at == len(steps)
+    return edges
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page, taken apart again."""
+
+    text: str
+    data: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+    @classmethod
+    def read(cls, path: Path) -> Page:
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
+        packed = re.search(r'id="arrays">(.*?)</script>', text, re.S)[1]
+        return cls(text, data, unpack(data["arrays"], packed))
+
+
+def write_graph(folder: Path) -> Path:
+    """Sixty nodes of three classes; one node and one class have names that are markup."""
+    rng = np.random.default_rng(0)
+    y = np.arange(NODES) % 3
+    x = rng.normal(size=(NODES, 4)) + 1.5 * np.eye(3, 4)[y]
+    ends = rng.integers(0, NODES - 1, size=(2, 300))  # the last node stays alone
+    keep = (ends[0] < ends[1]) & ((y[ends[0]] == y[ends[1]]) | (rng.random(300) < 0.2))
+    names = [f"n{i}" for i in range(NODES)]
+    names[7] = EVIL_NODE
+    folder.mkdir(parents=True)
+    edges = dict.fromkeys(
+        line for a, b in ends[:, keep].T for line in (f"{names[a]},{names[b]}", f"{names[b]},{names[a]}")
+    )
+    (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
+    labels = ["plain", EVIL_CLASS, "größer & kleiner"]
+    rows = [f"{names[i]},{','.join(f'{v:.4f}' for v in x[i])},{labels[y[i]] if i != 3 else ''}" for i in range(NODES)]
+    (folder / "nodes.csv").write_text("\n".join(["id,f0,f1,f2,f3,label", *rows]) + "\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agssl.cli.main import main
+from agssl.explain.groups import by_degree
+from agssl.explain.node import softmax
+from agssl.report.build import PARTS
+from agssl.store.run import Run
+from reference.page import EVIL_CLASS, EVIL_NODE, NODES, TASKS, Page, edges_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_results_are_those_of_the_run(page: Page, run: Run, gcn: Run) -> None:
+    rows = {row["name"]: row for row in page.data["results"]}
+    assert list(rows) == ["GCN", *TASKS.split(","), "student"]
+    for name, source in (("student", run), ("GCN", gcn)):
+        found = [json.loads((source.path / f"seed-{seed}" / "metrics.json").read_text()) for seed in (0, 1)]
+        for measure in ("accuracy", "macro_f1", "log_loss", "ece"):
+            assert rows[name][measure]["values"] == [one["test"][measure] for one in found]
+        assert rows[name]["val_accuracy"]["values"] == [one["val"]["accuracy"] for one in found]
+    summary = json.loads((run.path / "metrics.json").read_text())
+    assert rows["student"]["accuracy"] == summary["test_accuracy"]
+    for teacher in summary["teachers"]:
+        assert rows[teacher["task"]]["accuracy"] == teacher["test_accuracy"]
+        assert rows[teacher["task"]]["weight"]["mean"] == pytest.approx(teacher["weight"])
+    gains = [
+        a - b for a, b in zip(rows["student"]["accuracy"]["values"], rows["GCN"]["accuracy"]["values"], strict=True)
+    ]
+    assert page.data["gain"]["mean"] == pytest.approx(np.mean(gains))
+
+
+def test_nodes_are_those_of_the_run(page: Page, run: Run) -> None:
+    classes, share = page.data["classes"], page.data["share"]
+    predictions = rows_of(run.path / "seed-1" / "predictions.csv")
+    weights = rows_of(run.path / "seed-1" / "task_weights.csv")
+    names = page.arrays["names"].tobytes().decode().split("\0")
+    assert page.data["seed"] == 1 and len(predictions) == NODES
+    for i, (said, trusted) in enumerate(zip(predictions, weights, strict=True)):
+        assert names[i] == said["node"]
+        assert classes[page.arrays["top"][0, i, 0]] == said["prediction"]
+        assert page.arrays["probability"][0, i, 0] / share == pytest.approx(float(said["probability"]), abs=6e-5)
+        label = page.arrays["label"][i]
+        assert ("" if label < 0 else classes[label]) == said["label"]
+        assert PARTS[page.arrays["part"][i]] == said["part"]
+        for k, task in enumerate(page.data["tasks"]):
+            assert page.arrays["weights"][i, k] / share == pytest.approx(float(trusted[task]), abs=6e-5)
+
+
+def test_teachers_say_on_the_page_what_they_said(page: Page, run: Run) -> None:
+    logits = run.bundle(1).teacher_logits
+    for k in range(len(logits)):
+        probabilities = softmax(logits[k])
+        top, share = page.arrays["top"][k + 1], page.arrays["probability"][k + 1] / page.data["share"]
+        assert np.array_equal(top[:, 0], probabilities.argmax(1))
+        assert np.allclose(share, np.take_along_axis(probabilities, top.astype(int), 1), atol=6e-5)
+        assert (np.diff(share, axis=1) <= 0).all()
+
+
+def test_edges_curves_and_groups_are_those_of_the_run(page: Page, run: Run) -> None:
+    graph = run.graph(1)
+    pairs = {(i, int(j)) for i in range(NODES) for j in graph.neighbours(i) if i < j}
+    assert edges_of(page.arrays["edges"], page.arrays["steps"]) == pairs
+    history = json.loads((run.path / "seed-1" / "history.json").read_text())
+    assert set(page.data["history"]) == set(history)
+    for stage, columns in page.data["history"].items():
+        assert columns == {name: history[stage][name] for name in columns}
+        assert {"loss", "val_accuracy"} <= set(columns)
+    assert "lambda0" in page.data["history"]["student"] and "val_mse" in page.data["history"]["student"]
+    assert page.data["degree"] == [group.to_dict() for group in by_degree(run.bundle(1), graph.degree)]
+    assert page.data["command"] == run.about["command"]
+    assert page.data["data"]["nodes"] == NODES and page.data["data"]["edges"] == len(pairs)
+
+
+def test_counts_add_up_to_the_accuracies(page: Page, run: Run) -> None:
+    metrics = run.seed_metrics(1)
+    size = metrics["split"]["test"]
+    confusion = np.array(page.data["confusion"])
+    assert confusion.sum() == size
+    assert np.trace(confusion) / size == pytest.approx(metrics["test"]["accuracy"])
+    changes = page.data["changes"]
+    best = max(metrics["teachers"], key=lambda teacher: teacher["val_accuracy"])
+    assert changes["best"] == best["task"]
+    assert (changes["both_right"] + changes["rescued"]) / size == pytest.approx(metrics["test"]["accuracy"])
+    assert (changes["both_right"] + changes["spoiled"]) / size == pytest.approx(best["test_accuracy"])
+    assert sum(row["nodes"] for row in changes["by_right"]) == size
+
+
+def test_names_that_are_markup_stay_data(page: Page) -> None:
+    assert EVIL_CLASS in page.data["classes"]
+    assert EVIL_NODE in page.arrays["names"].tobytes().decode().split("\0")
+    assert page.text.count("</script>") == 3 and "<img" not in page.text
+
+
+def test_only_our_own_script_may_run(page: Page) -> None:
+    script = re.findall(r"<script>(.*?)</script>", page.text, re.S)
+    assert len(script) == 1
+    digest = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
+    policy = re.search(r'Security-Policy" content="(.*?)"', page.text)[1]
+    assert policy.startswith("default-src 'none'; ") and f"script-src 'sha256-{digest}'" in policy
+
+
+def test_the_bundle_is_up_to_date() -> None:
+    if not (ROOT / "web").is_dir():
+        pytest.skip("the sources of the page are not here")
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((ROOT / "web" / "src").iterdir())))
+    head = (ROOT / "src/agssl/report/page/page.js").read_text()[:200]
+    assert f"sources {digest.hexdigest()};" in head, "web/src has changed; run `make page`"
+
+
+@pytest.mark.parametrize(
+    "options", [("--method", "gcn"), ("--method", "single", "--tasks", "clu"), ("--method", "joint", "--tasks", TASKS)]
+)
+def test_every_method_has_a_page(fit: Callable[..., Run], tmp_path: Path, options: tuple[str, ...]) -> None:
+    run = fit(*options)
+    assert main(["report", str(run.path), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    page = Page.read(tmp_path / "page.html")
+    assert [row["role"] for row in page.data["results"]] == ["model"]
+    assert page.data["results"][0]["accuracy"] == run.metrics["test_accuracy"]
+    assert page.data["changes"] is None and "weights" not in page.arrays and page.arrays["top"].shape[0] == 1
+
+
+def test_without_test_nodes_the_page_measures_on_validation(fit: Callable[..., Run], tmp_path: Path) -> None:
+    run = fit("--method", "gcn", "--split", "fraction:0.5/0.5/0")
+    assert main(["report", str(run.path), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    page = Page.read(tmp_path / "page.html")
+    assert page.data["part"] == "val"
+    assert page.data["results"][0]["accuracy"]["values"] == [run.seed_metrics()["val"]["accuracy"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--seed", "9"], "has no seed 9"),
+        (["--map", "umap"], "map 'umap' is not known"),
+        (["--baseline", "nowhere"], "does not exist"),
+    ],
+)
+def test_mistakes_are_one_line(run: Run, words: list[str], error: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(run.path), *words]) == 2
+    captured = capfd.readouterr()
+    assert error in captured.err and captured.err.count("\n") == 1 and captured.out == ""
+
+
+def test_a_baseline_must_be_a_gcn(run: Run, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["report", str(run.path), "--baseline", str(run.path), "-o", str(tmp_path / "x.html")]) == 2
+    assert "is of method agssl; give a run of method gcn" in capfd.readouterr().err
+    assert not (tmp_path / "x.html").exists()

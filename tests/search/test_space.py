@@ -1,0 +1,56 @@
+"""What may be chosen."""
+
+from __future__ import annotations
+
+import pytest
+
+from agssl.config import Settings
+from agssl.errors import SettingsError
+from agssl.search.space import settings_of, space_of, start
+
+
+def test_the_space_is_the_papers_with_dropout_and_one_alpha_a_task() -> None:
+    space = space_of(Settings())
+    assert space["hidden"] == (32, 64, 128, 256, 512)
+    assert space["tau"] == (1, 1.2, 1.5, 2, 3, 4, 5)
+    assert space["beta"] == space["alpha.par"] == space["alpha.pairsim"] == (0.1, 0.5, 1, 5, 10, 20, 30)
+    assert {"dropout", "input_dropout", "student_dropout"} <= set(space)
+    assert sum(name.startswith("alpha.") for name in space) == 5
+
+
+@pytest.mark.parametrize(
+    ("base", "absent"),
+    [
+        (Settings(method="gcn"), {"beta", "tau", "student_dropout", "alpha.par"}),
+        (Settings(method="single", tasks=("par",)), {"beta", "tau", "alpha.clu"}),
+        (Settings(setting="pf"), {"alpha.par"}),
+        (Settings(method="joint"), {"beta", "tau", "student_dropout"}),
+    ],
+)
+def test_nothing_is_searched_that_a_method_does_not_read(base: Settings, absent: set[str]) -> None:
+    space = space_of(base)
+    assert not absent & set(space) and "hidden" in space
+    assert ("alpha.clu" in space) == (base.method == "joint")
+
+
+def test_only_narrows_the_space() -> None:
+    assert set(space_of(Settings(), ["beta", "alpha"])) == {"beta", *(f"alpha.{t}" for t in Settings().tasks)}
+    with pytest.raises(SettingsError, match="unknown parameter 'bata'; did you mean 'beta'"):
+        space_of(Settings(), ["bata"])
+    with pytest.raises(SettingsError, match="alpha"):
+        space_of(Settings(method="gcn"), ["alpha"])
+
+
+def test_parameters_become_settings_and_the_rest_stays() -> None:
+    base = Settings(alpha={"clu": 2.0}, epochs=7)
+    chosen = settings_of(base, {"hidden": 512, "tau": 1.2, "alpha.par": 30.0})
+    assert (chosen.hidden, chosen.tau, chosen.epochs) == (512, 1.2, 7)
+    assert chosen.alpha == {"clu": 2.0, "par": 30.0} and base.alpha == {"clu": 2.0}
+
+
+def test_the_search_starts_at_the_settings_it_is_given() -> None:
+    base = Settings(hidden=256, beta=20.0, alpha={"par": 5.0}, student_dropout=0.7)
+    space = space_of(base)
+    values = {name: space[name][position] for name, position in start(base, space).items()}
+    assert (values["hidden"], values["beta"], values["alpha.par"], values["student_dropout"]) == (256, 20, 5, 0.7)
+    assert values["alpha.clu"] == 1 and values["dropout"] == 0.5

@@ -1,0 +1,209 @@
+"""The search: what it may see, what survives a kill, and what it writes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agssl.config import read_toml
+from agssl.data.graph import Graph
+from agssl.errors import GraphError, TrainingError
+from agssl.search import objective, study
+from agssl.search.objective import halved, trim, without_test
+from agssl.search.space import settings_of, space_of
+from agssl.search.study import Event, Search, best_of, config_text, count, importances, open_study, run_study
+from agssl.store.stages import Stages
+from reference.graphs import blocks_graph
+from reference.settings import quick
+
+BASE = quick(method="gcn")
+SEEDS = (100, 101)
+
+
+def search_of(path: Path, graph: Graph | None = None) -> Search:
+    graph = blocks_graph(90) if graph is None else graph
+    graphs = {seed: without_test(graph, "auto", seed) for seed in SEEDS}
+    return Search("blocks", BASE, space_of(BASE), graphs, path / "study.db")
+
+
+def run(search: Search, trials: int) -> list[Event]:
+    events: list[Event] = []
+    run_study(search, open_study(search), trials, told=events.append)
+    return events
+
+
+def scored(monkeypatch: pytest.MonkeyPatch, how: Callable[[Any], float | str]) -> list[Any]:
+    """Replace the fit by a function of the task; gives the list of tasks that were scored."""
+    tasks: list[Any] = []
+    monkeypatch.setattr(study, "score", lambda task: tasks.append(task) or how(task))
+    return tasks
+
+
+def facts(search: Search) -> list[tuple[Any, ...]]:
+    trials = open_study(search).get_trials()
+    return [(t.state, t.params, t.value, t.intermediate_values, t.user_attrs) for t in trials]
+
+
+def test_garbage_in_the_test_labels_makes_an_identical_study(tmp_path: Path) -> None:
+    graph = blocks_graph(90)
+    assert graph.split is not None
+    y = graph.y.copy()
+    y[graph.split.test] = np.random.default_rng(1).integers(graph.num_classes, size=len(graph.split.test))
+    assert (y != graph.y).any()
+    found = []
+    for folder, labels in (("a", graph.y), ("b", y)):
+        search = search_of(tmp_path / folder, replace(graph, y=labels))
+        run(search, 3)
+        found.append(facts(search))
+    assert found[0] == found[1] and len(found[0]) == 3
+
+
+def test_the_fit_sees_one_half_of_validation_and_is_scored_on_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = blocks_graph(90)
+    hidden = without_test(graph, "auto", 100)
+    assert graph.split is not None and (hidden.y[graph.split.test] == -1).all()
+    half = halved(hidden, 100)
+    assert half.split is not None
+    kept, checked = set(half.split.val.tolist()), set(half.split.test.tolist())
+    assert kept | checked == set(graph.split.val.tolist()) and not kept & checked
+    assert abs(len(kept) - len(checked)) <= graph.num_classes
+    for label in range(graph.num_classes):
+        counts = [int((graph.y[list(part)] == label).sum()) for part in (kept, checked)]
+        assert abs(counts[0] - counts[1]) <= 1
+    other = halved(hidden, 101).split
+    assert other is not None and set(other.val.tolist()) != kept
+    seen: list[Graph] = []
+
+    def fake(given: Graph, *args: Any, **kwargs: Any) -> Any:
+        seen.append(given)
+        return real(given, *args, **kwargs)
+
+    real = objective.fit
+    monkeypatch.setattr(objective, "fit", fake)
+    value = objective.score(objective.Task(0, 0, half, BASE, 100))
+    (given,) = seen
+    assert (given.y[list(checked)] == -1).all() and (given.y[list(kept)] == graph.y[list(kept)]).all()
+    predicted = real(given, BASE, 100).logits.argmax(1).numpy()
+    assert value == pytest.approx(np.mean([predicted[node] == graph.y[node] for node in checked]))
+
+
+def test_one_validation_node_can_not_be_halved() -> None:
+    graph = blocks_graph(90)
+    assert graph.split is not None
+    with pytest.raises(GraphError, match="two at least"):
+        halved(graph.with_split(replace(graph.split, val=graph.split.val[:1])), 0)
+
+
+def test_n_trials_are_n_complete_trials_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = scored(monkeypatch, lambda task: task.settings.hidden / 1000 + task.seed / 10_000)
+    search = search_of(tmp_path)
+    assert len(run(search, 4)) == 4 and len(tasks) == 8
+    assert [(t.trial, t.seed) for t in tasks[:4]] == [(0, 100), (0, 101), (1, 100), (1, 101)]
+    assert run(search, 4) == [] and len(tasks) == 8
+    run(search, 6)
+    assert count(open_study(search))["complete"] == 6
+    number, value, settings = best_of(search, open_study(search))
+    widths = {t.trial: t.settings.hidden for t in tasks}
+    assert widths[number] == settings.hidden == max(widths.values())
+    assert value == pytest.approx(settings.hidden / 1000 + 0.01005)
+
+
+def test_a_trial_left_running_is_reaped_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(task: Any) -> float:
+        if task.trial == 2 and task.step == 1:
+            raise KeyboardInterrupt  # as far as the storage can tell, a kill -9
+        return 0.5
+
+    tasks = scored(monkeypatch, dies)
+    search = search_of(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(search, 4)
+    lost = tasks[-1].settings
+    tasks = scored(monkeypatch, lambda task: 0.5)
+    run(search, 4)
+    counts = count(open_study(search))
+    assert counts["complete"] == 4 and counts["failed"] == 1
+    assert tasks[0].settings == lost and len(tasks) == 4
+    assert not [t for t in open_study(search).get_trials() if t.state.name == "RUNNING"]
+
+
+def test_bad_trials_end_before_their_last_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = scored(monkeypatch, lambda task: 0.9 if task.trial < 6 else 0.1 if task.trial < 8 else 0.95)
+    events = run(search_of(tmp_path), 7)
+    assert [(e.number, e.state, e.seeds) for e in events[6:]] == [
+        (6, "pruned", 1),
+        (7, "pruned", 1),
+        (8, "complete", 2),
+    ]
+    assert len(tasks) == 6 * 2 + 2 + 2
+
+
+def test_trials_that_break_down_are_passed_over_but_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored(monkeypatch, lambda task: "not finite" if task.trial == 1 else 0.5)
+    events = run(search_of(tmp_path / "a"), 3)
+    assert [e.state for e in events] == ["complete", "failed", "complete", "complete"] and events[1].why == "not finite"
+    scored(monkeypatch, lambda task: "not finite")
+    with pytest.raises(TrainingError, match="not finite"):
+        run(search_of(tmp_path / "b"), 3)
+
+
+def test_other_seeds_or_settings_make_another_study_in_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored(monkeypatch, lambda task: 0.5)
+    search = search_of(tmp_path)
+    run(search, 2)
+    for other in (replace(search, base=quick(method="gcn", lr=0.1)), replace(search, graphs={100: search.graphs[100]})):
+        assert other.name != search.name and count(open_study(other))["complete"] == 0
+    assert count(open_study(search))["complete"] == 2
+
+
+def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scored(monkeypatch, lambda task: float(task.settings.hidden))
+    search = search_of(tmp_path)
+    run(search, 1)
+    assert importances(open_study(search)) == {}
+    run(search, 8)
+    found = importances(open_study(search))
+    assert max(found, key=lambda name: found[name]) == "hidden" and sum(found.values()) == pytest.approx(1)
+
+
+def test_the_config_reads_back_as_the_settings(tmp_path: Path) -> None:
+    settings = settings_of(quick(patience=None), {"hidden": 32, "alpha.par": 5.0, "alpha.clu": 0.5, "beta": 20.0})
+    text = config_text(settings, ["made by: agssl tune cora", "score 0.8"])
+    assert text.startswith("# made by: agssl tune cora\n# score 0.8\n") and tomllib.loads(text)["patience"] == 0
+    (tmp_path / "found.toml").write_text(text)
+    assert quick().replace(**read_toml(tmp_path / "found.toml")) == settings
+
+
+def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path) -> None:
+    graph = halved(without_test(blocks_graph(90), "auto", 100), 100)
+    base = quick(tasks=("clu:clusters=3", "pairdis"), generations=2)
+    stages = Stages(tmp_path, brief=0)
+    plain = [objective.score(objective.Task(0, 0, graph, base.replace(beta=beta), 100)) for beta in (1.0, 5.0)]
+    kept, files = [], []
+    for beta in (1.0, 5.0):
+        kept.append(objective.score(objective.Task(0, 0, graph, base.replace(beta=beta), 100, stages=stages)))
+        files.append(len(list(tmp_path.iterdir())))
+    assert files == [2 + 2, 2 + 2 + 2]  # two teachers and two students, then two students
+    assert kept == plain
+
+
+def test_trim_removes_the_oldest_first(tmp_path: Path) -> None:
+    import os
+
+    for number, name in enumerate("abc"):
+        (tmp_path / name).write_bytes(bytes(10))
+        os.utime(tmp_path / name, (number, number))
+    trim(tmp_path, 25)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b", "c"]
+    trim(tmp_path, 0)
+    assert not tmp_path.exists()

@@ -1,0 +1,103 @@
+"""The estimate of a fit's memory, and what is compared with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.errors import SettingsError
+from agssl.system import free_memory, held_memory
+from agssl.train import memory
+from agssl.train.memory import check_memory, estimate
+from reference.graphs import blocks_graph, build
+
+ROOT = Path(__file__).parents[2]
+
+
+def large(nodes: int = 20_000) -> Graph:
+    draw = np.random.default_rng(0)
+    edges = draw.integers(nodes, size=(2, 5 * nodes))
+    return Graph.from_arrays(edges, draw.normal(size=(nodes, 8)), np.arange(nodes) % 3, notify=False)
+
+
+def test_the_parts_sum_up_and_grow_with_what_they_are_for() -> None:
+    graph, settings = large(), Settings()
+    base = estimate(graph, settings)
+    assert base.total == base.process + base.graph + base.activations + base.weights + base.logits
+    assert estimate(graph, Settings(hidden=128)).activations == pytest.approx(2 * base.activations, rel=0.2)
+    assert estimate(graph, Settings(layers=2)).activations > 1.5 * base.activations
+    assert estimate(graph, Settings(tasks=("par",))).activations < base.activations  # no shuffled view
+    assert estimate(graph, Settings(method="gcn")).total < base.total
+    assert estimate(large(40_000), settings).graph > 1.8 * base.graph
+
+
+def test_sparse_features_count_by_what_is_stored() -> None:
+    dense, sparse = build(40, [(0, 1)], features=50), build(40, [(0, 1)], features=50, density=0.02)
+    assert estimate(sparse, Settings()).graph < estimate(dense, Settings()).graph
+
+
+def test_every_setting_has_an_estimate() -> None:
+    graph = blocks_graph()
+    for method in ("gcn", "joint", "agssl"):
+        for setting in ("jt", "pf"):
+            assert estimate(graph, Settings(method=method, setting=setting, norm="batch")).total > 0
+    assert estimate(replace(graph, split=None), Settings(method="single", tasks=("pairdis:pairs=8",))).total > 0
+
+
+@pytest.mark.parametrize(
+    ("room", "jobs", "settings", "cure"),
+    [
+        (900, 4, Settings(), "lower --jobs to 1,"),
+        (700, 1, Settings(hidden=1024), "lower --hidden to "),
+        (10, 1, Settings(), "use a smaller graph or a machine with more memory"),
+    ],
+)
+def test_a_fit_that_would_not_fit_is_refused_with_a_cure(
+    monkeypatch: pytest.MonkeyPatch, room: int, jobs: int, settings: Settings, cure: str
+) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: room << 20)
+    monkeypatch.setattr(memory, "held_memory", lambda: 400 << 20 if room > 10 else 0)
+    with pytest.raises(SettingsError, match=rf"needs about .* but {room} MB is free; .*{cure}.*--no-memory-check"):
+        check_memory(large(), settings, jobs)
+
+
+def test_what_fits_or_is_not_known_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in (None, 1 << 40):
+        monkeypatch.setattr(memory, "free_memory", lambda room=room: room)
+        assert check_memory(blocks_graph(), Settings(), 2).total > 0
+
+
+def test_the_free_memory_is_the_least_of_all_limits(tmp_path: Path) -> None:
+    proc, groups = tmp_path / "proc", tmp_path / "groups"
+    (proc / "self").mkdir(parents=True)
+    (groups / "a/b").mkdir(parents=True)
+    (proc / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:    8000 kB\n")
+    (proc / "self/cgroup").write_text("0::/a/b\n")
+    assert free_memory(proc, groups) == 8000 * 1024
+    (groups / "a/b/memory.max").write_text("max\n")
+    (groups / "a/b/memory.current").write_text("5\n")
+    assert free_memory(proc, groups) == 8000 * 1024
+    (groups / "a/memory.max").write_text("5000000\n")
+    (groups / "a/memory.current").write_text("4000000\n")
+    (groups / "a/memory.stat").write_text("anon 1\ninactive_file 500000\n")
+    assert free_memory(proc, groups) == 1_500_000
+    (proc / "self/cgroup").write_text("4:memory,hugetlb:/c\n")
+    (groups / "memory/c").mkdir(parents=True)
+    (groups / "memory/c/memory.limit_in_bytes").write_text("2000000\n")
+    (groups / "memory/c/memory.usage_in_bytes").write_text("1250000\n")
+    assert free_memory(proc, groups) == 750_000
+    assert free_memory(tmp_path / "none", groups) is None
+    assert held_memory() > 1 << 20
+
+
+def test_the_recorded_estimates_are_near_the_measured_peaks() -> None:
+    rows = json.loads((ROOT / "results/benchmarks/memory.json").read_text())["rows"]
+    assert {(row["dataset"], row["hidden"]) for row in rows} >= {("cora", 64), ("pubmed", 256), ("physics", 256)}
+    for row in rows:
+        assert 0.9 <= row["estimated_mb"] / row["peak_mb"] <= 1.5, row
