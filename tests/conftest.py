@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from hypothesis import settings
 
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; commands under test must hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 sys.path.insert(0, str(Path(__file__).parent))  # the naive oracles: `from reference import ...`
 

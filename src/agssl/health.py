@@ -121,12 +121,6 @@ def _optuna(optuna: Any) -> str:
     return f"optuna {optuna.__version__}, {len(study.trials)} trials"
 
 
-def _ray(ray: Any) -> str:
-    restored = ray.cloudpickle.loads(ray.cloudpickle.dumps(lambda x: x + 1))  # our own bytes; no cluster is started
-    assert restored(1) == 2
-    return f"ray {ray.__version__}"
-
-
 def _matplotlib(matplotlib: Any) -> str:
     from matplotlib.figure import Figure
 
@@ -143,11 +137,28 @@ def _pyg(pyg: Any) -> str:
     return f"torch_geometric {pyg.__version__}, a graph there and back"
 
 
+def _cmaes(cmaes: Any) -> str:
+    import numpy as np
+
+    point = cmaes.CMA(mean=np.zeros(2), sigma=1.0, seed=0).ask()
+    return f"cmaes, a point of {len(point)} numbers"
+
+
+def _tensorboard(tensorboard: Any) -> str:
+    from torch.utils.tensorboard import SummaryWriter
+
+    with tempfile.TemporaryDirectory() as folder:
+        with SummaryWriter(folder) as writer:
+            writer.add_scalar("loss", 1.0, 0)
+        return f"tensorboard {tensorboard.__version__}, {len(os.listdir(folder))} file of events"
+
+
 EXTRAS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "tune": ("optuna", _optuna),
-    "scale": ("ray", _ray),
+    "es": ("cmaes", _cmaes),
     "plot": ("matplotlib", _matplotlib),
     "pyg": ("torch_geometric", _pyg),
+    "track": ("tensorboard", _tensorboard),
 }
 
 

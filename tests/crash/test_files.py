@@ -92,6 +92,8 @@ def test_a_run_killed_at_any_file_operation_on_its_way_into_place_is_not_lost(tm
 def test_nothing_writes_around_the_one_helper() -> None:
     """Only `atomic.py` opens files to write; `packed.py` and `build.py` do in a folder that it puts in place."""
     for path in Path(SOURCE).rglob("agssl/**/*.py"):
+        if path.name in ("packed.py", "build.py"):
+            continue  # they write into a folder that `atomic_folder` puts in place
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {alias.name for alias in node.names} | {getattr(node, "module", None)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import io
 import os
 import random
@@ -14,13 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from unittest import mock
 
 from agssl.cli import main as program
 from agssl.errors import AgsslError
 from fuzz.mutate import mutated
-
-PARSER = functools.cache(program.build_parser)  # built anew, it would take half of the time
 
 SECONDS = 10  # of computing: a case that takes longer hangs
 WAITING = 120  # by the clock, for a case that waits for something
@@ -45,8 +41,7 @@ class Outcome:
 def command(*words: object) -> None:
     """Run a command line; anything but 0, or 2 with one line, is a fault."""
     out, err = io.StringIO(), io.StringIO()
-    once = mock.patch.object(program, "build_parser", PARSER)
-    with once, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = program.main([str(word) for word in words])
     lines = err.getvalue().splitlines()
     errors = [line for line in lines if line.startswith("agssl: error:")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import functools
 import json
 import os
 import resource
@@ -29,9 +30,11 @@ def child(kinds: list[str], first: int, count: int, corpus: Path, report: Path) 
     import torch  # before the limit, since loading it takes address space that is never used
 
     import agssl.runner  # noqa: F401 (nor should the first case pay for it)
+    from agssl.cli import main as program
     from fuzz.cases import KINDS, run_case
 
     torch.set_num_threads(1)
+    program.build_parser = functools.cache(program.build_parser)  # built anew, it would take half of the time
     resource.setrlimit(resource.RLIMIT_AS, (_taken() + MEMORY, resource.RLIM_INFINITY))
     names = [kind for kind in KINDS if kind in kinds]
     work = report.parent / "work"

@@ -138,8 +138,8 @@ def _check(bundle: Bundle) -> None:
     found = (len(bundle.classes), bundle.logits.shape, len(bundle.alphas))
     if found != (classes, (nodes, classes), teachers):
         raise ValueError("classes, logits and alphas do not fit together")
-    # a method that weighs tasks without teachers has none
-    if bundle.teacher_logits.size and bundle.teacher_logits.shape != (teachers, nodes, classes):
+    expected = (teachers, nodes, classes) if bundle.settings.method != "autossl" else (0, 0, 0)  # it has no teachers
+    if teachers and bundle.teacher_logits.shape != expected:
         raise ValueError("the teachers' logits do not fit")
     if bundle.weights is not None and bundle.weights.shape != (nodes, teachers):
         raise ValueError("the weights of the teachers do not fit")
