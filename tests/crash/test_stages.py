@@ -15,6 +15,7 @@ from agssl.data.graph import Graph
 from agssl.errors import DataError, TrainingError
 from agssl.integrate import INTEGRATORS
 from agssl.integrate.base import Integrator, Knowledge
+from agssl.pretext import TASKS as EVERY_TASK
 from agssl.rng import Rng
 from agssl.store.stages import Stages, all_finite, fingerprint, read_stage
 from agssl.train.fit import Fit, fit
@@ -26,7 +27,11 @@ TASKS = ("par", "dgi", "pairdis", "pairsim")
 METHODS: dict[str, dict[str, Any]] = {
     "gcn": {"method": "gcn", "norm": "batch"},
     "single pf": {"method": "single", "tasks": ("clu",), "setting": "pf"},
-    "joint": {"method": "joint", "tasks": TASKS, "alpha": 1.0},
+    "joint": {"method": "joint", "tasks": tuple(EVERY_TASK), "alpha": 1.0},
+    "autossl": {"method": "autossl", "tasks": ("clu", "bgrl"), "alpha": 1.0, "patience": 3},
+    "autossl homophily": {"method": "autossl", "tasks": ("clu", "par"), "outer": "homophily", "setting": "pf"},
+    "autossl es": {"method": "autossl", "tasks": ("clu", "par"), "search": "es", "search_budget": 3, "alpha": 1.0},
+    "was": {"tasks": ("clu", "par"), "integration": "was", "alpha": 1.0},
     "agssl": {"tasks": TASKS, "lambda_fit": "crossfit"},
     "agssl lf pf": {"tasks": ("clu", "pairdis"), "integration": "lf", "setting": "pf", "patience": 2, "norm": "batch"},
 }

@@ -70,7 +70,7 @@ class Checkpoint:
         self._start = self._saved = time.monotonic()
         self._cost = 0.0
 
-    def load(self, optimizer: torch.optim.Optimizer, best: Best) -> list[Record]:
+    def load(self, best: Best, *optimizers: torch.optim.Optimizer) -> list[Record]:
         """Take up an earlier training, if there is one; gives the records of the epochs it had."""
         found = read_stage(self.path)
         if found is None:
@@ -82,22 +82,25 @@ class Checkpoint:
         best.score, best.state = (first, second), _under(tensors, "best")
         if not self.done:
             self.module.load_state_dict(_under(tensors, "module"))
-            state: dict[int, dict[str, Tensor]] = {}
-            for name, tensor in _under(tensors, "optimizer").items():
-                number, _, entry = name.partition(".")
-                state.setdefault(int(number), {})[entry] = tensor
-            optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+            for which, optimizer in enumerate(optimizers):
+                state: dict[int, dict[str, Tensor]] = {}
+                for name, tensor in _under(tensors, f"optimizer{which or ''}").items():
+                    number, _, entry = name.partition(".")
+                    state.setdefault(int(number), {})[entry] = tensor
+                optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
         return self.history
 
-    def add(self, record: Record, optimizer: torch.optim.Optimizer, best: Best) -> None:
+    def add(self, record: Record, best: Best, *optimizers: torch.optim.Optimizer) -> None:
         """Note an epoch, and write the checkpoint if the last one is old enough."""
         self.history.append(record)
         start = time.monotonic()
         if self.every and start - self._saved < max(self.every, OVERHEAD * self._cost):
             return
-        states = optimizer.state_dict()["state"].items()
-        learning = {f"{number}.{name}": tensor for number, state in states for name, tensor in state.items()}
-        self._write(best, {"module": self.module.state_dict(), "optimizer": learning}, done=False)
+        parts = {"module": self.module.state_dict()}
+        for which, optimizer in enumerate(optimizers):
+            states = optimizer.state_dict()["state"].items()
+            parts[f"optimizer{which or ''}"] = {f"{k}.{name}": t for k, state in states for name, t in state.items()}
+        self._write(best, parts, done=False)
         self._saved = time.monotonic()
         self._cost = self._saved - start
 

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from agssl.config import Settings
 from agssl.rng import Rng
+from agssl.store.stages import Stages
 from agssl.train.evolution import search_by_evolution
 from agssl.train.loop import Record, Schedule
 from agssl.train.meta_gradient import Found, search_by_gradient
@@ -31,6 +32,7 @@ def search_weights(
     schedule: Schedule,
     rng: Rng,
     watch: Watch = ignore,
+    stages: Stages | None = None,
 ) -> tuple[Tensor, dict[str, list[Record]]]:
     """lambda [K] as the settings say, and the history of the search by stage; with folds, the mean of a search each.
 
@@ -41,6 +43,7 @@ def search_weights(
         schedule: of every network on the way.
         rng: of everything random.
         watch: called after every epoch.
+        stages: where to keep what was searched, and to find what was.
     """
     found: dict[str, Found] = {}
     judges = _judges(problem, settings, rng.child("folds"))
@@ -53,12 +56,12 @@ def search_weights(
 
         if settings.search == "es":
             found[stage] = search_by_evolution(
-                part, tasks, settings.setting, outer, schedule, settings.search_budget, stream, watch, stage
+                part, tasks, settings.setting, outer, schedule, settings.search_budget, stream, watch, stage, stages
             )
         else:
             joint, head = settings.setting == "jt", settings.outer == "labels"
             found[stage] = search_by_gradient(
-                part, tasks, joint, head, outer(), schedule, settings.lambda_lr, stream, watch, stage
+                part, tasks, joint, head, outer(), schedule, settings.lambda_lr, stream, watch, stage, stages
             )
     mean = torch.stack([one.weights for one in found.values()]).mean(0)
     return mean, {stage: one.history for stage, one in found.items()}

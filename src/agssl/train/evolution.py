@@ -10,6 +10,7 @@ import torch
 
 from agssl.errors import MissingExtraError, SettingsError
 from agssl.rng import Rng
+from agssl.store.stages import Stages
 from agssl.train.loop import Record, Schedule, check_finite
 from agssl.train.meta_gradient import Found, weights_record
 from agssl.train.network import Watch, Weighted, ignore, train_network
@@ -40,11 +41,13 @@ def search_by_evolution(
     rng: Rng,
     watch: Watch = ignore,
     stage: str = "search",
+    stages: Stages | None = None,
 ) -> Found:
     """The best of `budget` trained candidates in [0, 1]^K; the first generation is drawn around 1/K.
 
     All candidates start from the same weights and see the same draws, so that lambda alone tells them apart. `outer`
-    makes what to judge a network by, anew for each. The history has one record a candidate.
+    makes what to judge a network by, anew for each. The history has one record a candidate. A training that is in
+    `stages` is not done again: which candidates are tried follows from the seed and from what the earlier ones gave.
     """
     check_evolution(len(tasks))
     from cmaes import CMA
@@ -65,9 +68,8 @@ def search_by_evolution(
             candidate = strategy.ask()
             number = len(history)
             chosen = [replace(w, weight=w.weight * share) for w, share in zip(tasks, candidate.tolist(), strict=True)]
-            network = train_network(
-                problem, chosen, setting, schedule, rng.child("network"), watch, f"{stage} {number + 1}"
-            )
+            stream, name = rng.child("network"), f"{stage} {number + 1}"
+            network = train_network(problem, chosen, setting, schedule, stream, watch, name, stages=stages)
             with torch.no_grad():
                 value = outer()(network.model).item()
             record = {"epoch": number, "loss": value, "outer_loss": value} | weights_record(torch.from_numpy(candidate))

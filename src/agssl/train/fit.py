@@ -169,10 +169,10 @@ def fit_autossl(context: Context) -> Fit:
     settings, problem = context.settings, context.problem
     candidates = []
     for weighted in joint_choices(context):
-        search = search_weights(
-            problem, weighted, settings, context.schedule, context.rng.child("search"), context.watch
+        stream = context.rng.child("search")
+        weights, history = search_weights(
+            problem, weighted, settings, context.schedule, stream, context.watch, context.stages
         )
-        weights, history = search
         network = context.network(shared(weighted, weights.tolist()), context.rng.child("autossl"), "autossl")
         history["autossl"] = network.history
         everywhere = weights.expand(problem.graph.num_nodes, -1)

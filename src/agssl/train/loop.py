@@ -74,7 +74,7 @@ def train(
         stage: what to call it in an error.
     """
     optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
-    history = [] if checkpoint is None else checkpoint.load(optimizer, best)
+    history = [] if checkpoint is None else checkpoint.load(best, optimizer)
     yield from history
     for epoch in range(len(history), schedule.epochs):
         if schedule.patience is not None and epoch - best.epoch > schedule.patience:
@@ -89,7 +89,7 @@ def train(
         check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)
         if checkpoint is not None:
-            checkpoint.add(record, optimizer, best)
+            checkpoint.add(record, best, optimizer)
         yield record
     # The last step of all is followed by no loss that would show it.
     if not all_finite(best.state.values()):

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from agssl.models.gcn import Gcn
 from agssl.rng import Rng
+from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, check_finite
 from agssl.train.network import Watch, Weighted, after_step, ignore, make_heads, step_losses
 from agssl.train.outer import Outer
@@ -65,7 +66,8 @@ class Inner:
         self.decay = schedule.weight_decay
         self.model = Gcn(problem.shape, rng.child("model")).to(problem.device)
         self.heads = make_heads(problem, self.model, tasks, rng)
-        self.parameters = [*self.model.parameters(), *self.heads.parameters()]
+        everything = (*self.model.parameters(), *self.heads.parameters())
+        self.parameters = [p for p in everything if p.requires_grad]  # a head may keep a slow copy of the encoder
         # The decay is added by hand, since the meta-gradient is taken where the whole gradient enters Adam.
         self.optimizer = torch.optim.Adam(self.parameters, lr=schedule.lr, fused=True)
         self._by_task: list[Gradient] = []
@@ -133,6 +135,7 @@ def search_by_gradient(
     rng: Rng,
     watch: Watch = ignore,
     stage: str = "search",
+    stages: Stages | None = None,
 ) -> Found:
     """A step of the network, then a step of lambda, which starts at 1/K; the best outer loss decides.
 
@@ -147,27 +150,47 @@ def search_by_gradient(
         rng: of everything random.
         watch: called after every epoch.
         stage: what to call it.
+        stages: where to keep what was searched, and to find what was.
     """
     inner = Inner(problem, tasks, joint, labels, schedule, rng)
     weights = nn.ParameterList([torch.full((len(tasks),), 1 / len(tasks))])
     optimizer = torch.optim.Adam(weights, lr=rate)
-    best, history = Best(), []
-    for epoch in range(schedule.epochs):
-        used = weights[0].detach()
+    checkpoint = None
+    if stages is not None:
+        checkpoint = stages.checkpoint(
+            nn.ModuleList([inner.model, inner.heads, weights, outer]),
+            problem=problem.fingerprint,
+            tasks=[weighted.decides for weighted in tasks],
+            inner=(joint, labels),
+            outer=(type(outer).__name__, outer.decides),
+            schedule=schedule,
+            rate=rate,
+            rng=rng,
+        )
+    best = Best()
+    history = [] if checkpoint is None else list(checkpoint.load(best, inner.optimizer, optimizer))
+    for record in history:
+        watch(stage, record)
+    for epoch in range(len(history), schedule.epochs):
+        if schedule.patience is not None and epoch - best.epoch > schedule.patience:
+            break
+        used = weights[0].detach().clone()
         losses = inner.step(used, rng.child(epoch))
         value, meta = inner.meta_gradient(outer)
-        record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
+        record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
         record |= {"outer_loss": value} | weights_record(used)
         check_finite(record, stage, schedule)
         best.offer(epoch, (-value, 0.0), weights, record)
         history.append(record)
         watch(stage, record)
-        if schedule.patience is not None and epoch - best.epoch >= schedule.patience:
-            break
         weights[0].grad = meta.to(used.dtype)
         optimizer.step()
         with torch.no_grad():
             weights[0].clamp_(0, 1)
+        if checkpoint is not None:
+            checkpoint.add(record, best, inner.optimizer, optimizer)
+    if checkpoint is not None:
+        checkpoint.finish(best)
     return Found(best.state["0"], history)
 
 

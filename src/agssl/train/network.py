@@ -33,6 +33,11 @@ class Weighted:
     targets: Targets
     weight: float
 
+    @property
+    def decides(self) -> tuple[object, ...]:
+        """All of it that decides the result of a training, for `Stages.checkpoint`."""
+        return self.name, self.task.settings(), self.targets, self.weight
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -116,7 +121,7 @@ def _epochs(
         checkpoint = stages.checkpoint(
             nn.ModuleList([model, heads]),
             problem=problem.fingerprint,
-            tasks=[(w.name, w.task.settings(), w.targets, w.weight) for w in tasks],
+            tasks=[weighted.decides for weighted in tasks],
             labels=labels,
             score=score.__name__,
             schedule=schedule,

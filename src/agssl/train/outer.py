@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from torch import Tensor
+from torch import Tensor, nn
 
 from agssl.models.gcn import Gcn, joined
 from agssl.rng import Rng
 from agssl.train.problem import Problem
 
-Outer = Callable[[Gcn], Tensor]
+
+class Outer(nn.Module):
+    """What a search judges by: a loss of a network. What it remembers from call to call are buffers."""
+
+    decides: tuple[object, ...]  # what tells one from another of its kind, for `Stages.checkpoint`
 
 
-class LabelLoss:
+class LabelLoss(Outer):
     """Cross-entropy on labelled nodes, as the AGSSL paper adapts AutoSSL (Sec. 2)."""
 
     def __init__(self, problem: Problem, nodes: np.ndarray) -> None:
+        super().__init__()
+        self.decides = (nodes,)
         self.plan = problem.fixed_field(nodes)
         self.labels = problem.labels[torch.from_numpy(nodes)]
 
-    def __call__(self, model: Gcn) -> Tensor:
+    def forward(self, model: Gcn) -> Tensor:
         """Differentiable in the parameters of the model."""
         return F.cross_entropy(model(*self.plan).logits, self.labels)
 
@@ -49,37 +55,44 @@ def disagreement(assignments: Tensor, source: Tensor, target: Tensor) -> Tensor:
     return F.l1_loss(assignments.index_select(0, source), assignments.index_select(0, target))
 
 
-class Homophily:
+class Homophily(Outer):
     """How far neighbours are from sharing a k-means cluster of H; no label is read.
 
     As many clusters as classes (AutoSSL: 5, or 10). k-means starts from the centres of the last call, since a step
     changes H little.
     """
 
+    centres: Tensor  # [clusters, F]
+    started: Tensor
+
     def __init__(self, problem: Problem, rng: Rng) -> None:
+        super().__init__()
         self.inputs, self.plan = problem.inputs, replace(problem.whole, head=None)
         self.clusters = min(problem.shape.classes, problem.graph.num_nodes)
         self.seed = rng.key() & 0x7FFFFFFF
-        self.centres: np.ndarray | None = None
+        self.decides = (self.seed,)
+        self.register_buffer("centres", torch.zeros(self.clusters, problem.shape.hidden))
+        self.register_buffer("started", torch.tensor(False))
         rows = np.repeat(np.arange(problem.graph.num_nodes), problem.graph.degree)
         once = rows < problem.graph.indices
         self.source = torch.from_numpy(rows[once]).to(problem.device)
         self.target = torch.from_numpy(problem.graph.indices[once].astype(np.int64)).to(problem.device)
 
-    def __call__(self, model: Gcn) -> Tensor:
+    def forward(self, model: Gcn) -> Tensor:
         """Differentiable in the encoder; the centres are constants."""
         hidden = joined(model(self.inputs, self.plan).hidden)
         size = hidden.square().sum()
         if not torch.isfinite(size):  # the caller says so; k-means would raise an error of its own
             return size
-        centres = torch.from_numpy(self._cluster(hidden.detach().cpu().numpy())).to(hidden)
-        return disagreement(soft_assignments(hidden, centres), self.source, self.target)
+        self._cluster(hidden.detach().cpu().numpy())
+        return disagreement(soft_assignments(hidden, self.centres.to(hidden)), self.source, self.target)
 
-    def _cluster(self, hidden: np.ndarray) -> np.ndarray:
-        first = self.centres is None
-        how = {"n_init": 3} if first else {"n_init": 1, "init": self.centres, "max_iter": 5}
+    def _cluster(self, hidden: np.ndarray) -> None:
+        how: dict[str, Any] = {"n_init": 3}
+        if self.started:
+            how = {"n_init": 1, "init": self.centres.numpy(), "max_iter": 5}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters
-            self.centres = KMeans(self.clusters, random_state=self.seed, **how).fit(hidden).cluster_centers_
-        assert self.centres is not None
-        return self.centres
+            found = KMeans(self.clusters, random_state=self.seed, **how).fit(hidden).cluster_centers_
+        # a fresh tensor: the one before may be part of a graph that is still to be walked
+        self.centres, self.started = torch.from_numpy(found), torch.tensor(True)
