@@ -47,7 +47,7 @@ class Case:
         adjacency = Adjacency.of(graph)
         shape = Shape(graph.num_features, WIDTH, graph.num_classes, dropout=0.0, input_dropout=0.0)
         self.model = Gcn(shape, Rng(2)).double()
-        self.targets = self.task.prepare(graph, adjacency, Rng(0))
+        self.targets = self.task.prepare(graph, Rng(0))
         self.head = self.task.head(WIDTH, self.targets, Rng(1)).double()
         for parameter in self.head.parameters():
             torch.nn.init.normal_(parameter, std=0.5, generator=torch.Generator().manual_seed(4))

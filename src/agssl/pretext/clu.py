@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
-from agssl.ops.adjacency import Adjacency
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
 from agssl.rng import Rng
@@ -31,7 +30,7 @@ class Clusters(PseudoLabels):
             raise SettingsError(f"clu: clusters = {clusters}, but k-means needs at least 2; raise it or leave it out")
         self.clusters = clusters
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """k-means labels, renumbered so that no class is empty."""
         if self.clusters is not None and self.clusters > graph.num_nodes:
             raise SettingsError(

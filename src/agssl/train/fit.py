@@ -15,13 +15,16 @@ from agssl.data.graph import Graph
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.memory import keep_freed_memory
+from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
+from agssl.scale.batches import Batches
 from agssl.store.stages import Stages
 from agssl.train.autossl import search_weights
 from agssl.train.distill import Distillation, Student, train_student
 from agssl.train.loop import Record, Schedule, by_validation
+from agssl.train.memory import batch_mode
 from agssl.train.network import Trained, Watch, Weighted, ignore, train_network
 from agssl.train.problem import Problem, folds
 
@@ -65,7 +68,11 @@ class Context:
         """The task of that text, prepared."""
         task = make_task(text)
         if text not in self._targets:
-            self._targets[text] = prepared(task, self.problem.graph, self.problem.adjacency, self.cache)
+            graph, batches = self.problem.graph, self.problem.batches
+            if batches is not None and not task.needs_whole:
+                # Each part is prepared for itself; this one tells the sizes of the task's head.
+                graph = induced(graph, next(batches.epoch(Rng(0))))
+            self._targets[text] = prepared(task, graph, self.cache)
         return task, self._targets[text]
 
     def alphas(self, task: Task) -> tuple[float, ...]:
@@ -114,6 +121,10 @@ def fit(
         stages: where to keep what was trained, and to find what was.
     """
     problem, schedule = problem_of(graph, settings, device), schedule_of(settings)
+    mode = settings.batch if settings.batch != "auto" else batch_mode(graph, settings)
+    if mode != "full":
+        batches = Batches(problem.graph, mode, settings.batch_nodes, settings.layers, cache)
+        problem, schedule = replace(problem, batches=batches), batches.schedule(schedule)
     context = Context(problem, settings, schedule, Rng(seed), watch, cache, stages)
     return METHODS[settings.method](context)
 
