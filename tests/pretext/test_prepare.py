@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agssl.data.graph import Graph
 from agssl.errors import SettingsError
 from agssl.pretext import ALPHA_GRID, TASKS, Task
 from agssl.pretext.base import Targets
@@ -217,3 +218,15 @@ def test_pairdis_finds_enough_pairs_for_what_it_draws() -> None:
     graph = random_graph(300, 400)
     targets = prepared(PairDistance(400), graph)
     assert all(targets[f"class{c}"].shape[1] >= 100 for c in range(4))
+
+
+def test_clusters_of_a_large_graph_come_from_a_sample(monkeypatch) -> None:
+    graph = random_graph(200, 300)
+    x = np.repeat(np.eye(4, 6, dtype=np.float32), 50, axis=0) * 9 + np.random.default_rng(0).random(
+        (200, 6), np.float32
+    )
+    graph = Graph(graph.indptr, graph.indices, x, graph.y, graph.classes)
+    whole = make_task("clu:clusters=4").prepare(graph, Rng(0))["labels"]
+    monkeypatch.setattr("agssl.pretext.clu.SAMPLE", 60)
+    sampled = make_task("clu:clusters=4").prepare(graph, Rng(0))["labels"]
+    assert len(set(zip(whole, sampled, strict=True))) == 4  # the same clusters, whatever their numbers

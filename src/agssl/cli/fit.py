@@ -101,6 +101,7 @@ def run_fit(args: argparse.Namespace) -> int:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch
         make_split(plan.split, graph, Rng(seed).child("split"))
+    from agssl.train.fit import schedule_on
     from agssl.train.memory import batch_mode, check_memory
 
     settings, jobs = plan.settings, min(args.jobs, len(plan.seeds))
@@ -122,8 +123,8 @@ def run_fit(args: argparse.Namespace) -> int:
         where = (writer.staging, cache, args.device, args.threads, args.checkpoint)
         job = runner.Job(graph, settings, plan.split, *where)
         start = time.perf_counter()
-        with Progress(len(plan.seeds), plan.settings.epochs, args.jobs) as progress:
-            follow = Following(progress, args.track, Path(out), plan.settings)
+        with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, args.jobs) as progress:
+            follow = Following(progress, args.track, Path(out), settings)
             results = runner.fit_seeds(job, plan.seeds, args.jobs, follow.watch, follow.done, finished)
         summary = runner.summarise(graph.name, settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}

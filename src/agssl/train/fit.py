@@ -120,12 +120,11 @@ def fit(
         device: where to compute.
         stages: where to keep what was trained, and to find what was.
     """
-    problem, schedule = problem_of(graph, settings, device), schedule_of(settings)
-    mode = settings.batch if settings.batch != "auto" else batch_mode(graph, settings)
-    if mode != "full":
-        batches = Batches(problem.graph, mode, settings.batch_nodes, settings.layers, cache)
-        problem, schedule = replace(problem, batches=batches), batches.schedule(schedule)
-    context = Context(problem, settings, schedule, Rng(seed), watch, cache, stages)
+    if settings.batch == "auto":
+        settings = settings.replace(batch=batch_mode(graph, settings))
+    problem = problem_of(graph, settings, device)
+    problem = replace(problem, batches=batches_of(problem.graph, settings, cache))
+    context = Context(problem, settings, schedule_on(graph, settings), Rng(seed), watch, cache, stages)
     return METHODS[settings.method](context)
 
 
@@ -148,6 +147,19 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
 def schedule_of(settings: Settings) -> Schedule:
     """The schedule of every network."""
     return Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
+
+
+def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> Batches | None:
+    """How the graph is cut into mini-batches; None: not at all."""
+    if settings.batch in ("auto", "full"):
+        return None
+    return Batches(graph, settings.batch, settings.batch_nodes, settings.layers, cache)
+
+
+def schedule_on(graph: Graph, settings: Settings) -> Schedule:
+    """The schedule of every network on a graph; mini-batches make for fewer epochs."""
+    schedule, batches = schedule_of(settings), batches_of(graph, settings)
+    return schedule if batches is None else batches.schedule(schedule)
 
 
 def fit_gcn(context: Context) -> Fit:
