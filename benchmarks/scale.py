@@ -3,8 +3,8 @@
     python benchmarks/scale.py [--edges 100000,1000000,10000000] [--modes full,partition,neighbour] [--json]
     python benchmarks/scale.py --whole 10000000 [--seed 0]       # the whole of AGSSL at one size, partition mode
 
-Graphs are generated (`agssl data generate`, ten edges a node, 64 features, five classes) and stay on disk, memory-mapped.
-Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by distance) are
+Graphs are generated (`agssl data generate`, ten edges a node, 64 features, five classes) and stay on disk, mapped into
+memory. Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by distance) are
 measured before, in a process of their own, and shared. An epoch is the mean of one epoch of each of the five teachers
 and of the student, after a first one that is not counted where there are several.
 
