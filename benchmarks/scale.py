@@ -4,9 +4,9 @@
     python benchmarks/scale.py --whole 10000000 [--seed 0]       # the whole of AGSSL at one size, partition mode
 
 Graphs are generated (`agssl data generate`, ten edges a node, 64 features, five classes) and stay on disk, mapped into
-memory. Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by distance) are
-measured before, in a process of their own, and shared. An epoch is the mean of one epoch of each of the five teachers
-and of the student, after a first one that is not counted where there are several.
+memory. Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by distance)
+are measured before, in a process of their own, and shared. An epoch is the mean of one epoch of each of the five
+teachers and of the student; the first one is not counted.
 
 `peak_mb` is memory that the process holds for itself (anonymous pages); `resident_mb` counts pages of files, too, which
 the system takes back whenever it needs them. Results go to results/benchmarks/scale.json.
