@@ -13,6 +13,7 @@ from torch import Tensor
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.models.gcn import Gcn
 from agssl.rng import Rng
+from agssl.scale.world import together
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, by_validation, train
 from agssl.train.network import Trained, Watch, ignore
@@ -70,31 +71,36 @@ def train_student(
     target_now = mixed(weights_now, probabilities.cpu())
     judges = knowledge.nodes.cpu().numpy() if integrator.learns else None
 
+    def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
+        here, known = _within(knowledge, part.nodes)
+        logits = model(part.inputs, part.whole, rng.child("dropout")).logits
+        assert logits is not None
+        seen = logits if how.student_gradient else logits.detach()
+        integrator.step(rng.child("integrator"))
+        weights = integrator(seen, here.logits, known)
+        # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
+        target = mixed(weights.detach(), _rows(probabilities, known, 1))
+        if elder is not None:
+            target = (target + _rows(elder, known, 0)) / 2
+        at = slice(None) if known is None else known
+        weights_now[at], target_now[at] = weights.detach().cpu(), target.cpu()
+        train_at = torch.from_numpy(part.train_nodes).to(problem.device)
+        losses = {
+            "task": part.task_loss(logits.index_select(0, train_at)),
+            "distill": distill_kl(logits, target, how.tau),
+        }
+        total = losses["task"] + how.beta * losses["distill"]
+        if integrator.learns:
+            judged = integrator(seen.index_select(0, here.nodes), here.judged)
+            losses["weights"] = weight_loss(judged, here.judged, here.labels, how.tau)
+            total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
+        return losses | {"loss": total}
+
+    step_of = together(both, losses_of)
+
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         for part, step in problem.steps(rng, True, judges=judges):
-            here, known = _within(knowledge, part.nodes)
-            logits = model(part.inputs, part.whole, step.child("dropout")).logits
-            assert logits is not None
-            seen = logits if how.student_gradient else logits.detach()
-            integrator.step(step.child("integrator"))
-            weights = integrator(seen, here.logits, known)
-            # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
-            target = mixed(weights.detach(), _rows(probabilities, known, 1))
-            if elder is not None:
-                target = (target + _rows(elder, known, 0)) / 2
-            at = slice(None) if known is None else known
-            weights_now[at], target_now[at] = weights.detach().cpu(), target.cpu()
-            train_at = torch.from_numpy(part.train_nodes).to(problem.device)
-            losses = {
-                "task": part.task_loss(logits.index_select(0, train_at)),
-                "distill": distill_kl(logits, target, how.tau),
-            }
-            total = losses["task"] + how.beta * losses["distill"]
-            if integrator.learns:
-                judged = integrator(seen.index_select(0, here.nodes), here.judged)
-                losses["weights"] = weight_loss(judged, here.judged, here.labels, how.tau)
-                total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
-            yield losses | {"loss": total}
+            yield step_of(part, step)
 
     buckets = degree_buckets(problem.graph.degree)
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from agssl.errors import TrainingError
 from agssl.rng import Rng
+from agssl.scale.world import World
 from agssl.store.stages import Checkpoint, all_finite
 
 Record = dict[str, float]
@@ -76,6 +77,7 @@ def train(
     """
     optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
     history = [] if checkpoint is None else checkpoint.load(best, optimizer)
+    World.current().wait()  # or the first process might write before another has read
     yield from history
     for epoch in range(len(history), schedule.epochs):
         if schedule.patience is not None and epoch - best.epoch > schedule.patience:
@@ -87,7 +89,7 @@ def train(
             steps.append({name: loss.item() for name, loss in losses.items()})
             check_finite({"epoch": epoch} | steps[-1], stage, schedule)
             optimizer.step()
-        record: Record = {"epoch": epoch} | _means(steps)
+        record: Record = {"epoch": epoch} | World.current().mean(_means(steps))
         record |= evaluate(record)
         check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)

@@ -13,6 +13,7 @@ from agssl.models.gcn import Gcn, Output
 from agssl.pretext.base import Batch, Part, Targets, Task, Views
 from agssl.pretext.views import Source
 from agssl.rng import Rng
+from agssl.scale.world import together
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
 from agssl.train.problem import Problem
@@ -115,14 +116,19 @@ def _epochs(
     """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
     heads = make_heads(problem, model, tasks, rng)
 
+    def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
+        here = [weighted.within(part) for weighted in tasks]
+        losses = step_losses(part, model, heads, here, labels, rng)
+        total = losses.get("task", torch.zeros((), device=problem.device))
+        for weighted in tasks:
+            total = total + weighted.weight * losses[weighted.name]
+        return losses | {"loss": total}
+
+    step_of = together(nn.ModuleList([model, heads]), losses_of)
+
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         for part, step in problem.steps(rng, labels, lambda rng: [w.wanted(rng) for w in tasks]):
-            here = [weighted.within(part) for weighted in tasks]
-            losses = step_losses(part, model, heads, here, labels, step)
-            total = losses.get("task", torch.zeros((), device=problem.device))
-            for weighted in tasks:
-                total = total + weighted.weight * losses[weighted.name]
-            yield losses | {"loss": total}
+            yield step_of(part, step)
             after_step(model, heads, tasks)
 
     def evaluate(record: Record) -> Record:

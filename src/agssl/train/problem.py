@@ -22,6 +22,7 @@ from agssl.ops.field import Field, receptive_field, whole_field
 from agssl.ops.subgraph import StoredAdjacency, induced, neighbour_entries
 from agssl.rng import Rng
 from agssl.scale.batches import Batches
+from agssl.scale.world import World
 from agssl.store.stages import fingerprint
 from agssl.train.infer import infer_logits
 
@@ -137,7 +138,7 @@ class Problem:
             yield self, rng
             return
         labelled = [self.train_nodes] * labels + ([] if judges is None else [judges])
-        for number, nodes in enumerate(self.batches.epoch(rng.child("batches"))):
+        for number, nodes in World.current().share(self.batches.epoch(rng.child("batches"))):
             step = rng.child("step", number)
             others = [some for some in wanted(step.child("wanted")) if len(some)]
             yield self.part(self.batches.with_others(nodes, labelled, others, step.child("others"))), step
