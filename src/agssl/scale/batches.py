@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MODES = ("partition", "neighbour")
 FANOUTS = (8, 4)  # neighbours drawn of a seed, and of each of those; 2 beyond
-LABELLED = 128  # labelled nodes that a step sees at least, where there are as many
+LABELLED = 64  # labelled nodes that a step sees at least, where there are as many
 PER_GROUP = 4  # parts a group, at least: dealing groups anew mixes nothing if a part is a group
 LEAST_EPOCHS, LEAST_PATIENCE = 20, 5
 
@@ -98,7 +98,8 @@ class Batches:
                 some = draw.choice(missing, wanted, replace=False)
                 added.append(hood(self.graph, some, self.fanouts(self.hops + 1), draw))
         if others:
-            added.append(hood(self.graph, np.concatenate(others), self.fanouts(self.hops), draw))
+            few = tuple(fanout // 2 for fanout in self.fanouts(self.hops))  # there are many of them
+            added.append(hood(self.graph, np.concatenate(others), few, draw))
         return np.unique(np.concatenate(added)) if len(added) > 1 else nodes
 
     @staticmethod
