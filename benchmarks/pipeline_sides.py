@@ -17,12 +17,10 @@ TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")
 
 def prepare(reply: Reply, dataset: str, folder: str) -> None:
     """METIS parts, k-means clusters and pairs by distance, once for both sides, into `folder`."""
-    from agssl.ops.adjacency import Adjacency
     from agssl.pretext.prepare import make_task, prepared
 
     graph = benchmark_graph(dataset)
-    adjacency = Adjacency.of(graph)
-    targets = {name: prepared(make_task(name), graph, adjacency, Path(folder)) for name in TASKS}
+    targets = {name: prepared(make_task(name), graph, Path(folder)) for name in TASKS}
     arrays: dict[str, Any] = {"par": targets["par"]["labels"], "clu": targets["clu"]["labels"]}
     arrays |= {f"pairdis{c}": targets["pairdis"][f"class{c}"] for c in range(4)}
     np.savez(Path(folder) / "plain.npz", **arrays)

@@ -37,7 +37,7 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
         graph = graph.with_split(make_split("auto", graph, Rng(0).child("split")))
     problem = Problem.of(graph, Shape(graph.num_features, hidden, graph.num_classes))
     kind, start = make_task(task), now()
-    weighted = Weighted(task, kind, prepared(kind, graph, problem.adjacency), 1.0)
+    weighted = Weighted(task, kind, prepared(kind, graph), 1.0)
     prepare_seconds = now() - start
 
     def seconds(tasks: tuple[Weighted, ...]) -> float:

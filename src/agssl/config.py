@@ -21,6 +21,7 @@ LAMBDA_FITS = ("val", "crossfit", "train")
 OUTERS = ("labels", "homophily")
 SEARCHES = ("gradient", "es")
 CLASS_WEIGHTS = ("none", "balanced")
+BATCHES = ("auto", "full", "partition", "neighbour")
 RUN_KEYS = ("split", "seeds")  # what a config file may set beside the settings
 
 Alpha = float | str | Mapping[str, float] | None
@@ -52,6 +53,8 @@ class Settings:
     epochs: int = 500
     patience: int | None = 100
     class_weight: str = "none"
+    batch: str = "auto"  # the whole graph a step, or a part: METIS parts or sampled neighbours; auto: whole if it fits
+    batch_nodes: int = 16384  # of a mini-batch, about
     lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
     calibrate: bool = True  # fit each teacher's temperature to the labels that judge it (never with "train")
@@ -73,6 +76,7 @@ class Settings:
             ("norm", NORMS),
             ("lambda_fit", LAMBDA_FITS),
             ("class_weight", CLASS_WEIGHTS),
+            ("batch", BATCHES),
             ("outer", OUTERS),
             ("search", SEARCHES),
         ):
@@ -87,6 +91,7 @@ class Settings:
             ("folds", 2),
             ("generations", 1),
             ("search_budget", 1),
+            ("batch_nodes", 2),
         ):
             value = getattr(self, name)
             if value is None and name == "patience":
@@ -113,6 +118,10 @@ class Settings:
         object.__setattr__(self, "tasks", tuple(self.tasks))
         self._check_tasks()
         self._check_alpha()
+        if self.method == "autossl" and self.batch in ("partition", "neighbour"):
+            raise SettingsError(
+                f"batch = {self.batch!r}, but autossl searches on the whole graph; choose full, or another method"
+            )
         if self.task_weights is not None:
             self._check_task_weights(self.task_weights)
 
@@ -216,6 +225,8 @@ _UNREAD = {
 def effective(settings: Settings) -> dict[str, Any]:
     """The settings that decide the result, as plain values."""
     unread = _UNREAD.get(settings.method, ())
+    if settings.batch in ("auto", "full"):
+        unread = (*unread, "batch", "batch_nodes")
     return {name: value for name, value in settings.to_dict().items() if name not in unread}
 
 

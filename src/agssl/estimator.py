@@ -80,6 +80,8 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         norm: str = "none",
         input_dropout: float = Settings.input_dropout,
         class_weight: str = "none",
+        batch: str = Settings.batch,
+        batch_nodes: int = Settings.batch_nodes,
         lambda_fit: str = Settings.lambda_fit,
         folds: int = Settings.folds,
         calibrate: bool = Settings.calibrate,
@@ -115,6 +117,8 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.norm = norm
         self.input_dropout = input_dropout
         self.class_weight = class_weight
+        self.batch = batch
+        self.batch_nodes = batch_nodes
         self.lambda_fit = lambda_fit
         self.folds = folds
         self.calibrate = calibrate

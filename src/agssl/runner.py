@@ -20,7 +20,6 @@ from agssl.errors import SettingsError
 from agssl.explain.node import softmax
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate
-from agssl.ops.adjacency import Adjacency
 from agssl.pool import work
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
@@ -156,9 +155,8 @@ def prepare(job: Job) -> None:
     """Compute the targets once, into the cache, before several processes would each do it."""
     if job.settings.method != "gcn" and job.cache is not None:
         torch.set_num_threads(job.threads)
-        adjacency = Adjacency.of(job.graph)
         for text in job.settings.tasks:
-            prepared(make_task(text), job.graph, adjacency, job.cache)
+            prepared(make_task(text), job.graph, job.cache)
 
 
 def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metrics:

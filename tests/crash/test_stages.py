@@ -193,7 +193,7 @@ def test_no_checkpoint_of_a_training_that_breaks_down_has_a_nan(tmp_path: Path) 
     module = torch.nn.Linear(2, 1)
     checkpoint = Stages(tmp_path, every=0, brief=0).checkpoint(module)
     epochs = train(
-        *(module, list(module.parameters()), lambda epoch, rng: {"loss": breaks(module.weight, epoch)}),
+        *(module, list(module.parameters()), lambda epoch, rng: [{"loss": breaks(module.weight, epoch)}]),
         *(lambda record: {}, by_epoch, Schedule(epochs=9), Rng(0), Best(), checkpoint, "teacher dgi"),
     )
     with pytest.raises(TrainingError, match=r"teacher dgi: loss is not finite at epoch 4; .*--lr"):
@@ -207,7 +207,7 @@ def test_weights_that_break_in_the_very_last_step_are_an_error() -> None:
     module = torch.nn.Linear(2, 1)
     best = Best()
     epochs = train(
-        *(module, list(module.parameters()), lambda epoch, rng: {"loss": (module.weight * 0).sum().sqrt()}),
+        *(module, list(module.parameters()), lambda epoch, rng: [{"loss": (module.weight * 0).sum().sqrt()}]),
         *(lambda record: {}, by_epoch, Schedule(epochs=1), Rng(0), best),
     )
     with pytest.raises(TrainingError, match="the weights are not finite"):

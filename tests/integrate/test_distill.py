@@ -115,7 +115,7 @@ class Spy(INTEGRATORS["ts"]):  # type: ignore[misc]
         super().__init__(knowledge, rng)
         self.asked: list[bool] = []
 
-    def forward(self, student: torch.Tensor, teachers: torch.Tensor) -> torch.Tensor:
+    def forward(self, student: torch.Tensor, teachers: torch.Tensor, nodes: torch.Tensor | None = None) -> torch.Tensor:
         self.asked.append(student.requires_grad)
         return super().forward(student, teachers)
 

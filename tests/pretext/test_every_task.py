@@ -47,7 +47,7 @@ def network(graph: Graph) -> Gcn:
 
 
 def targets_of(task: Task, graph: Graph) -> Targets:
-    return task.prepare(graph, Adjacency.of(graph), Rng(0).child("prepare"))
+    return task.prepare(graph, Rng(0).child("prepare"))
 
 
 def views_of(graph: Graph, model: Gcn, batch: Batch) -> Views:
@@ -272,7 +272,7 @@ def test_memory_grows_with_nodes_and_edges_only(text: str, large_graph: Graph) -
     size = graph.num_nodes + 2 * graph.num_edges  # 140,000, where N x N would be 400,000,000
     adjacency = Adjacency.of(graph)
     tracemalloc.start()
-    targets = task.prepare(graph, adjacency, Rng(0))
+    targets = task.prepare(graph, Rng(0))
     batch = task.sample(targets, adjacency, Rng(1))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -42,7 +42,7 @@ class Case:
         self.graph = tiny()
         self.task: Task = make_task(text)
         adjacency, model = Adjacency.of(self.graph), network(self.graph)
-        self.targets: Targets = self.task.prepare(self.graph, adjacency, Rng(0))
+        self.targets: Targets = self.task.prepare(self.graph, Rng(0))
         self.head = self.task.head(WIDTH, self.targets, Rng(1)).double()
         for parameter in self.head.parameters():
             torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(4))
@@ -139,7 +139,7 @@ def test_pairdis_draws_the_same_number_of_every_class() -> None:
 def test_pairdis_leaves_out_classes_that_do_not_occur(edges: list[tuple[int, int]], expected: list[int]) -> None:
     graph = build(8, edges)
     task, adjacency = make_task("pairdis:pairs=40"), Adjacency.of(graph)
-    targets = task.prepare(graph, adjacency, Rng(0))
+    targets = task.prepare(graph, Rng(0))
     batch = task.sample(targets, adjacency, Rng(0))
     assert torch.bincount(batch.data["labels"]).tolist() == expected
     assert task.head(WIDTH, targets, Rng(0)).out_features == CLASSES
@@ -150,7 +150,7 @@ def test_pairs_are_drawn_anew_every_step() -> None:
     adjacency = Adjacency.of(graph)
     for text in ("pairdis:pairs=8", "pairsim:pairs=4", "pairsim:target=feature:pairs=8"):
         task = make_task(text)
-        targets = task.prepare(graph, adjacency, Rng(0))
+        targets = task.prepare(graph, Rng(0))
         one, two = (task.sample(targets, adjacency, Rng(0).child(epoch)) for epoch in range(2))
         assert one.nodes[one.data["at"]].tolist() != two.nodes[two.data["at"]].tolist()
 
@@ -179,7 +179,7 @@ def test_pairsim_feature_is_the_squared_error_of_cosine_similarity() -> None:
 def test_pairsim_masks_no_more_than_half_of_the_edges() -> None:
     graph = tiny()
     task, adjacency = make_task("pairsim"), Adjacency.of(graph)
-    batch = task.sample(task.prepare(graph, adjacency, Rng(0)), adjacency, Rng(0))
+    batch = task.sample(task.prepare(graph, Rng(0)), adjacency, Rng(0))
     assert len(batch.masked[0]) == graph.num_edges // 2
     assert len({tuple(sorted(e)) for e in np.stack(batch.masked).T.tolist()}) == graph.num_edges // 2
 
@@ -188,7 +188,7 @@ def test_pairsim_masks_no_more_than_half_of_the_edges() -> None:
 def test_pairsim_has_a_finite_loss_where_one_kind_of_pair_is_missing(edges: list[tuple[int, int]]) -> None:
     graph = build(8, edges)
     task, adjacency = make_task("pairsim"), Adjacency.of(graph)
-    targets = task.prepare(graph, adjacency, Rng(0))
+    targets = task.prepare(graph, Rng(0))
     batch = task.sample(targets, adjacency, Rng(0))
     field = whole_field(adjacency.without(*batch.masked), 1)
     views = Views(network(graph).float()(Inputs.of(graph), field), field)
@@ -202,7 +202,7 @@ def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list
     graph = random_graph(40, 60)
     problem = Problem.of(graph, network(graph).shape)
     tasks = [make_task(text) for text in [*beside, "pairsim:pairs=10"]]
-    weighted = [Weighted(t.name, t, t.prepare(graph, problem.adjacency, Rng(0)), 1.0) for t in tasks]
+    weighted = [Weighted(t.name, t, t.prepare(graph, Rng(0)), 1.0) for t in tasks]
     model = network(graph).float()
     output, views, batches = forward(problem, model, weighted, True, Rng(1))
     masked = tuple((int(i), int(j)) for i, j in np.stack(batches[-1].masked).T)
@@ -237,7 +237,7 @@ def test_clu_labels_are_those_of_k_means_on_the_features() -> None:
     graph = tiny()
     graph = build(12, edge_list(graph)[:6])
     graph = Graph(graph.indptr, graph.indices, x, graph.y, graph.classes, graph.split)
-    labels = make_task("clu:clusters=3").prepare(graph, Adjacency.of(graph), Rng(0))["labels"]
+    labels = make_task("clu:clusters=3").prepare(graph, Rng(0))["labels"]
     for cluster in range(3):
         assert len(set(labels[np.arange(12) % 3 == cluster])) == 1
     assert sorted(set(labels)) == [0, 1, 2]
@@ -247,7 +247,7 @@ def test_the_size_of_a_head_is_the_number_of_classes_that_occur() -> None:
     graph = build(14, [])  # METIS is free to leave parts empty
     for text in ("par:parts=14", "clu:clusters=14"):
         task = make_task(text)
-        targets = task.prepare(graph, Adjacency.of(graph), Rng(0))
+        targets = task.prepare(graph, Rng(0))
         present = sorted(set(targets["labels"].tolist()))
         assert present == list(range(len(present)))
         assert task.head(WIDTH, targets, Rng(0)).out_features == len(present)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agssl.data.graph import Graph
 from agssl.errors import SettingsError
-from agssl.ops.adjacency import Adjacency
 from agssl.pretext import ALPHA_GRID, TASKS, Task
 from agssl.pretext.base import Targets
 from agssl.pretext.clu import Clusters
@@ -89,13 +89,13 @@ def test_a_setting_that_makes_no_sense_is_refused_by_name(text: str, words: list
 def test_more_parts_or_clusters_than_nodes_are_refused(text: str, count: int) -> None:
     graph = random_graph(30)
     with pytest.raises(SettingsError, match=f"{count}.*30 nodes"):
-        prepared(make_task(text), graph, Adjacency.of(graph))
+        prepared(make_task(text), graph)
 
 
 @pytest.mark.parametrize("text", ["par:parts=30", "clu:clusters=30", "par", "clu"])
 def test_as_many_parts_or_clusters_as_nodes_are_not(text: str) -> None:
     graph = random_graph(30)
-    labels = prepared(make_task(text), graph, Adjacency.of(graph))["labels"]
+    labels = prepared(make_task(text), graph)["labels"]
     assert len(labels) == 30
 
 
@@ -103,7 +103,7 @@ def test_as_many_parts_or_clusters_as_nodes_are_not(text: str) -> None:
 def test_defaults_shrink_to_the_graph(name: str) -> None:
     graph = build(7, [(0, 1), (1, 2)], name=name)
     for text in ("par", "clu"):
-        assert prepared(make_task(text), graph, Adjacency.of(graph))["labels"].max() < 7
+        assert prepared(make_task(text), graph)["labels"].max() < 7
 
 
 @pytest.mark.parametrize(("name", "parts"), [("cora", 400), ("citeseer", 1000), ("photo", 100), ("mine", 150)])
@@ -116,7 +116,7 @@ def test_the_number_of_parts_is_the_papers_for_its_graphs(monkeypatch, name: str
 
     monkeypatch.setattr("agssl.pretext.par.metis_parts", record)
     graph = build(1500, [(0, 1)], name=name)
-    prepared(make_task("par"), graph, Adjacency.of(graph))
+    prepared(make_task("par"), graph)
     assert asked == [parts]
 
 
@@ -128,9 +128,9 @@ def refuse(*_args: object, **_kwargs: object) -> Targets:
 def test_targets_are_computed_once_and_read_back_equal(monkeypatch, tmp_path: Path, text: str) -> None:
     graph = random_graph()
     task = make_task(text)
-    first = prepared(task, graph, Adjacency.of(graph), tmp_path)
+    first = prepared(task, graph, tmp_path)
     monkeypatch.setattr(type(task), "prepare", refuse)
-    second = prepared(make_task(text), graph, Adjacency.of(graph), tmp_path)
+    second = prepared(make_task(text), graph, tmp_path)
     assert list(first) == list(second)
     for name, array in first.items():
         assert array.dtype == second[name].dtype
@@ -140,7 +140,7 @@ def test_targets_are_computed_once_and_read_back_equal(monkeypatch, tmp_path: Pa
 def test_without_a_cache_folder_nothing_is_written(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     graph = random_graph()
-    prepared(make_task("clu"), graph, Adjacency.of(graph))
+    prepared(make_task("clu"), graph)
     assert not list(tmp_path.iterdir())
 
 
@@ -154,16 +154,16 @@ def test_other_settings_graphs_and_features_have_files_of_their_own(tmp_path: Pa
         ("par", random_graph()),
     ]
     for text, graph in cases:
-        prepared(make_task(text), graph, Adjacency.of(graph), tmp_path)
+        prepared(make_task(text), graph, tmp_path)
     assert len(list(tmp_path.iterdir())) == len(cases)
 
 
 @pytest.mark.parametrize("damage", ["empty", "truncated", "garbage", "text", "single bytes"])
 def test_a_damaged_cache_file_is_computed_again(monkeypatch, tmp_path: Path, damage: str) -> None:
     graph, task = build(8, [(0, 1), (2, 3)]), make_task("clu:clusters=3")
-    adjacency, expected = Adjacency.of(graph), np.arange(8) % 3
+    expected = np.arange(8) % 3
     monkeypatch.setattr(Clusters, "prepare", lambda *_: {"labels": expected})
-    prepared(task, graph, adjacency, tmp_path)
+    prepared(task, graph, tmp_path)
     (path,) = tmp_path.iterdir()
     whole = path.read_bytes()
     versions = {
@@ -178,33 +178,32 @@ def test_a_damaged_cache_file_is_computed_again(monkeypatch, tmp_path: Path, dam
     }[damage]
     for version in versions:
         path.write_bytes(version)
-        np.testing.assert_array_equal(prepared(task, graph, adjacency, tmp_path)["labels"], expected)
+        np.testing.assert_array_equal(prepared(task, graph, tmp_path)["labels"], expected)
 
 
 def test_a_damaged_cache_file_is_replaced(monkeypatch, tmp_path: Path) -> None:
     graph = random_graph()
-    prepared(make_task("clu"), graph, Adjacency.of(graph), tmp_path)
+    prepared(make_task("clu"), graph, tmp_path)
     (path,) = tmp_path.iterdir()
     whole = path.read_bytes()
     path.write_bytes(whole[:50])
-    prepared(make_task("clu"), graph, Adjacency.of(graph), tmp_path)
+    prepared(make_task("clu"), graph, tmp_path)
     assert path.read_bytes() == whole
     monkeypatch.setattr(Clusters, "prepare", refuse)
-    prepared(make_task("clu"), graph, Adjacency.of(graph), tmp_path)
+    prepared(make_task("clu"), graph, tmp_path)
 
 
 def test_a_cache_that_can_not_be_written_is_no_error(tmp_path: Path) -> None:
     graph = random_graph()
     (tmp_path / "file").write_text("in the way")
-    assert "labels" in prepared(make_task("clu"), graph, Adjacency.of(graph), tmp_path / "file")
+    assert "labels" in prepared(make_task("clu"), graph, tmp_path / "file")
 
 
 def test_targets_do_not_depend_on_the_order_in_which_tasks_are_prepared() -> None:
     graph = random_graph()
-    adjacency = Adjacency.of(graph)
-    alone = prepared(make_task("pairdis"), graph, adjacency)
-    prepared(make_task("par"), graph, adjacency)
-    after = prepared(make_task("pairdis"), graph, adjacency)
+    alone = prepared(make_task("pairdis"), graph)
+    prepared(make_task("par"), graph)
+    after = prepared(make_task("pairdis"), graph)
     for name, array in alone.items():
         np.testing.assert_array_equal(array, after[name])
 
@@ -212,10 +211,22 @@ def test_targets_do_not_depend_on_the_order_in_which_tasks_are_prepared() -> Non
 def test_a_task_that_lacks_a_method_says_so() -> None:
     graph = random_graph()
     with pytest.raises(NotImplementedError):
-        Task().prepare(graph, Adjacency.of(graph), Rng(0))
+        Task().prepare(graph, Rng(0))
 
 
 def test_pairdis_finds_enough_pairs_for_what_it_draws() -> None:
     graph = random_graph(300, 400)
-    targets = prepared(PairDistance(400), graph, Adjacency.of(graph))
+    targets = prepared(PairDistance(400), graph)
     assert all(targets[f"class{c}"].shape[1] >= 100 for c in range(4))
+
+
+def test_clusters_of_a_large_graph_come_from_a_sample(monkeypatch) -> None:
+    graph = random_graph(200, 300)
+    x = np.repeat(np.eye(4, 6, dtype=np.float32), 50, axis=0) * 9 + np.random.default_rng(0).random(
+        (200, 6), np.float32
+    )
+    graph = Graph(graph.indptr, graph.indices, x, graph.y, graph.classes)
+    whole = make_task("clu:clusters=4").prepare(graph, Rng(0))["labels"]
+    monkeypatch.setattr("agssl.pretext.clu.SAMPLE", 60)
+    sampled = make_task("clu:clusters=4").prepare(graph, Rng(0))["labels"]
+    assert len(set(zip(whole, sampled, strict=True))) == 4  # the same clusters, whatever their numbers

@@ -47,7 +47,7 @@ class Case:
         adjacency = Adjacency.of(graph)
         shape = Shape(graph.num_features, WIDTH, graph.num_classes, dropout=0.0, input_dropout=0.0)
         self.model = Gcn(shape, Rng(2)).double()
-        self.targets = self.task.prepare(graph, adjacency, Rng(0))
+        self.targets = self.task.prepare(graph, Rng(0))
         self.head = self.task.head(WIDTH, self.targets, Rng(1)).double()
         for parameter in self.head.parameters():
             torch.nn.init.normal_(parameter, std=0.5, generator=torch.Generator().manual_seed(4))
@@ -149,7 +149,7 @@ def test_graphmae_rebuilds_the_features_of_masked_nodes(gamma: int, density: flo
 @pytest.mark.parametrize("encoder", ["own", "shared"])
 def test_mvgrl_tells_nodes_by_the_summary_of_the_other_view(encoder: str, density: float) -> None:
     case = Case(f"mvgrl:encoder={encoder}", density)
-    order, diffused = case.batch.permutation, case.head.diffusion
+    order, diffused = case.batch.permutation, case.head.matrices.get(case.targets, "", case.graph.num_nodes, True)
     second = case.head.encoder if encoder == "own" else case.model
     real = [case.hidden(), case.hidden(View(adjacency=diffused), second)]
     fake = [case.hidden(View(order=order)), case.hidden(View(adjacency=diffused, order=order), second)]
@@ -202,7 +202,10 @@ def test_cg3_contrasts_with_the_coarse_view_and_rebuilds_edges(text: str, labels
     case = Case(text, density, labels)
     settings, data = case.task.settings(), case.batch.data
     fine = case.hidden()
-    coarse = torch.from_numpy(dense_of(case.head.up)) @ case.hidden(View(adjacency=case.head.down), case.head.encoder)
+    groups = len(case.targets["down_indptr"]) - 1
+    down = case.head.matrices.get(case.targets, "down_", case.graph.num_nodes)
+    up = case.head.matrices.get(case.targets, "up_", groups)
+    coarse = torch.from_numpy(dense_of(up)) @ case.hidden(View(adjacency=down), case.head.encoder)
     (h, c), tau = plain(fine, coarse), settings["temperature"]
     chosen = data["chosen"].numpy()
     expected = rivals.cg3_contrast(h[chosen], c[chosen], range(len(chosen)), tau)

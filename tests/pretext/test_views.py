@@ -54,7 +54,7 @@ def test_gca_drops_by_the_centralities_of_networkx(centrality: str) -> None:
     assert nx.is_connected(g)
     phi = CENTRALITY[centrality](g)
     task = make_task(f"gca:centrality={centrality}:cut=0.6")
-    targets = task.prepare(graph, Adjacency.of(graph), Rng(0))
+    targets = task.prepare(graph, Rng(0))
     s = np.log([(phi[i] + phi[j]) / 2 for i, j in edge_list(graph)])
     expected = [min(0.4 * (max(s) - v) / (max(s) - sum(s) / len(s)), 0.6) for v in s]
     np.testing.assert_allclose(task.probabilities(targets["edges"], 0.4), expected, atol=1e-4)

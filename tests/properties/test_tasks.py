@@ -28,7 +28,7 @@ any_graph = graphs(min_nodes=4)
 
 def prepared(text: str, graph: Graph) -> tuple:
     task, adjacency = make_task(text), Adjacency.of(graph)
-    return task, adjacency, task.prepare(graph, adjacency, Rng(0))
+    return task, adjacency, task.prepare(graph, Rng(0))
 
 
 def network_of(graph: Graph) -> nx.Graph:

@@ -17,7 +17,7 @@ class Degree(Task):
 
     name: ClassVar[str] = "degree"
 
-    def prepare(self, graph, adjacency, rng):  # type: ignore[no-untyped-def]
+    def prepare(self, graph, rng):  # type: ignore[no-untyped-def]
         return {"labels": (graph.degree > np.median(graph.degree)).astype(np.int64)}
 
     def head(self, width, targets, rng):  # type: ignore[no-untyped-def]

@@ -11,7 +11,6 @@ import torch
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
 from agssl.models.gcn import Gcn, Shape
-from agssl.ops.adjacency import Adjacency
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
 from agssl.train import autossl
@@ -36,9 +35,8 @@ def small_problem(layers: int = 1) -> Problem:
 
 
 def weighted_tasks(problem: Problem) -> list[Weighted]:
-    adjacency = Adjacency.of(problem.graph)
     made = [(name, make_task(name)) for name in FIVE]
-    return [Weighted(n, task, prepared(task, problem.graph, adjacency, None), ALPHAS[n]) for n, task in made]
+    return [Weighted(n, task, prepared(task, problem.graph, None), ALPHAS[n]) for n, task in made]
 
 
 def outer_of(name: str, problem: Problem) -> Outer:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -26,9 +27,9 @@ def run(
     nn.init.ones_(module.weight)
     states: list[torch.Tensor] = []
 
-    def losses(epoch: int, rng: Rng) -> dict[str, torch.Tensor]:
+    def losses(epoch: int, rng: Rng) -> list[dict[str, torch.Tensor]]:
         loss = module.weight.square().sum() if objective is None else objective(module, epoch)
-        return {"part": loss.detach() * 2, "loss": loss}
+        return [{"part": loss.detach() * 2, "loss": loss}]
 
     def evaluate(record: Record) -> Record:
         states.append(module.weight.detach().clone())
@@ -98,13 +99,29 @@ def test_each_epoch_draws_from_its_own_child() -> None:
     seen = []
     module = nn.Linear(1, 1)
 
-    def losses(epoch: int, rng: Rng) -> dict[str, torch.Tensor]:
+    def losses(epoch: int, rng: Rng) -> list[dict[str, torch.Tensor]]:
         seen.append(rng)
-        return {"loss": module.weight.sum()}
+        return [{"loss": module.weight.sum()}]
 
     best = Best()
     list(train(module, list(module.parameters()), losses, lambda r: {}, by_loss, Schedule(epochs=3), Rng(4), best))
     assert seen == [Rng(4).child(epoch) for epoch in range(3)]
+
+
+def test_an_epoch_may_have_several_steps_and_each_is_taken_before_the_next_is_asked_for() -> None:
+    module = nn.Linear(1, 1, bias=False)
+    nn.init.ones_(module.weight)
+    seen: list[float] = []
+
+    def losses(epoch: int, rng: Rng) -> Iterator[dict[str, torch.Tensor]]:
+        for _ in range(3):
+            seen.append(module.weight.item())
+            yield {"loss": module.weight.sum()}
+
+    schedule, best = Schedule(lr=0.1, weight_decay=0.0, epochs=2), Best()
+    records = list(train(module, list(module.parameters()), losses, lambda r: {}, by_loss, schedule, Rng(0), best))
+    np.testing.assert_allclose(seen, 1 - 0.1 * np.arange(6), atol=1e-6)
+    assert [record["loss"] for record in records] == pytest.approx([0.9, 0.6])
 
 
 def test_without_labels_the_lowest_loss_is_kept() -> None:

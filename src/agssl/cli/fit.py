@@ -101,10 +101,16 @@ def run_fit(args: argparse.Namespace) -> int:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch
         make_split(plan.split, graph, Rng(seed).child("split"))
-    if args.memory_check and args.device == "cpu":
-        from agssl.train.memory import check_memory
+    from agssl.train.fit import schedule_on
+    from agssl.train.memory import batch_mode, check_memory
 
-        check_memory(graph, plan.settings, min(args.jobs, len(plan.seeds)))
+    settings, jobs = plan.settings, min(args.jobs, len(plan.seeds))
+    if settings.batch == "auto":
+        settings = settings.replace(batch=batch_mode(graph, settings, jobs))
+        if settings.batch != "full":
+            say(f"the whole graph at once would not fit into memory: training in parts (--batch {settings.batch})")
+    if args.memory_check and args.device == "cpu":
+        check_memory(graph, settings, jobs)
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
@@ -115,12 +121,12 @@ def run_fit(args: argparse.Namespace) -> int:
             say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
         cache = data_folders().cache / "targets"
         where = (writer.staging, cache, args.device, args.threads, args.checkpoint)
-        job = runner.Job(graph, plan.settings, plan.split, *where)
+        job = runner.Job(graph, settings, plan.split, *where)
         start = time.perf_counter()
-        with Progress(len(plan.seeds), plan.settings.epochs, args.jobs) as progress:
-            follow = Following(progress, args.track, Path(out), plan.settings)
+        with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, args.jobs) as progress:
+            follow = Following(progress, args.track, Path(out), settings)
             results = runner.fit_seeds(job, plan.seeds, args.jobs, follow.watch, follow.done, finished)
-        summary = runner.summarise(graph.name, plan.settings, results)
+        summary = runner.summarise(graph.name, settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(
             GraphSource.of(graph, args.graph, **how),
@@ -130,7 +136,7 @@ def run_fit(args: argparse.Namespace) -> int:
             threads=args.threads,
             config=plan.config,
         )
-        writer.commit(about, plan.settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
+        writer.commit(about, settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
     if args.json:
         sys.stdout.write(json_text(summary))
     else:

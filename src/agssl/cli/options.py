@@ -32,6 +32,8 @@ _HELP = {
     "epochs": "most epochs of a stage",
     "patience": "epochs without a better validation result before a stage ends, 0 for never",
     "class_weight": "none, or balanced: rare classes count more",
+    "batch": "what a step sees: full (the whole graph), partition or neighbour (a part), auto (full if memory allows)",
+    "batch_nodes": "nodes of a mini-batch, about",
     "lambda_fit": f"by which predictions task weights are fitted: {', '.join(config.LAMBDA_FITS)}",
     "folds": "folds of crossfit",
     "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",

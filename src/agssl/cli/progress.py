@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agssl.config import Settings
     from agssl.track import Tracker
 
+_LONG = 30.0  # seconds of a stage that are worth a line in a log
 _EVERY = 0.1  # seconds between updates: an epoch may take a millisecond
 
 Watch = Callable[[str, dict[str, float]], None]
@@ -63,10 +64,10 @@ class Progress:
     def watch(self, seed: int) -> Watch:
         """The watcher of one seed."""
         if self.live is None:
-            return lambda stage, record: None
+            return _lines(seed)
         if self.task is not None:
             self.live.remove_task(self.task)
-        self.task = self.live.add_task(f"seed {seed}", total=self.epochs, note="")
+        self.task = self.live.add_task(f"seed {seed}, preparing", total=self.epochs, note="")
         stage_now, best, shown = "", 0.0, 0.0
 
         def update(stage: str, record: dict[str, float]) -> None:
@@ -94,6 +95,22 @@ class Progress:
         self.live.console.print(line)
         if not self.alone:
             self.live.advance(self.task)
+
+
+def _lines(seed: int) -> Watch:
+    """A line for each stage that took long: a log that stays empty for an hour helps nobody."""
+    now, best, start = "", 0.0, time.monotonic()
+
+    def update(stage: str, record: dict[str, float]) -> None:
+        nonlocal now, best, start
+        if stage != now or record["epoch"] == 0:
+            seconds = time.monotonic() - start
+            if now and seconds > _LONG:
+                say(f"seed {seed}, {now}: " + (f"best validation {best:.1%}, " if best else "") + f"{seconds:.0f} s")
+            now, best, start = stage, 0.0, time.monotonic()
+        best = max(best, record.get("val_accuracy", 0.0))
+
+    return update
 
 
 class Following:

@@ -77,8 +77,11 @@ class Integrator(nn.Module):
         """zeta [n, K] from student logits [n, C] and teacher logits [K, n, C] of the same nodes."""
         raise NotImplementedError
 
-    def forward(self, student: Tensor, teachers: Tensor) -> Tensor:
-        """lambda [n, K]: the softmax of the scores over the teachers."""
+    def forward(self, student: Tensor, teachers: Tensor, nodes: Tensor | None = None) -> Tensor:
+        """lambda [n, K]: the softmax of the scores over the teachers.
+
+        `nodes` [n] says which ones these are, where they are a part of the graph that the teachers were judged on.
+        """
         return torch.softmax(self.scores(student, teachers), dim=1)
 
 

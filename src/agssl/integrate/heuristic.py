@@ -35,6 +35,11 @@ class Fixed(Integrator):
             return self.fixed
         return self.fixed.mean(0).expand(len(student), -1)
 
+    def forward(self, student: Tensor, teachers: Tensor, nodes: Tensor | None = None) -> Tensor:
+        """lambda of all nodes or of some."""
+        scores = self.scores(student, teachers) if nodes is None else self.fixed.index_select(0, nodes)
+        return torch.softmax(scores, dim=1)
+
 
 class Random(Fixed):
     """The softmax of uniform draws."""

@@ -63,7 +63,7 @@ class WeighAndSelect(LatentFactor):
         """kappa [n, K]."""
         return selection_probabilities(latent_factor_scores(student, self.slow_mu, self.slow_nu) @ self.projection.t())
 
-    def forward(self, student: Tensor, teachers: Tensor) -> Tensor:
+    def forward(self, student: Tensor, teachers: Tensor, nodes: Tensor | None = None) -> Tensor:
         """lambda [n, K]: zero for teachers that are not selected."""
         kappa = self.selection(student)
         if self.training:

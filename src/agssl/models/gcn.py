@@ -95,7 +95,7 @@ class Gcn(nn.Module):
 
     def encode(self, projected: tuple[Tensor, ...], field: Field) -> tuple[Tensor, ...]:
         """H from X W1, for a further view of the graph: no dropout, batch norm by the view's own averages."""
-        hidden = self._activate(tuple(multiply(field.blocks[0], part) for part in projected), 0, False, real=False)
+        hidden = self.activate(tuple(multiply(field.blocks[0], part) for part in projected), 0, False, real=False)
         for layer in range(1, self.shape.layers):
             hidden = self._next(hidden, layer, field, None, real=False)
         return hidden
@@ -105,13 +105,13 @@ class Gcn(nn.Module):
     ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...] | None]:
         block, weight = field.blocks[0], self.weights[0]
         if permutation is None and x.aggregates_first(weight.shape[1]):
-            return self._activate((x.aggregated(block) @ weight,), 0, training), None
+            return self.activate((x.aggregated(block) @ weight,), 0, training), None
         projected = self.project(x, block)
-        hidden = self._activate(tuple(multiply(block, part) for part in projected), 0, training)
+        hidden = self.activate(tuple(multiply(block, part) for part in projected), 0, training)
         if permutation is None:
             return hidden, None
         shuffled = (permute_rows(part, *permutation) for part in projected)
-        return hidden, self._activate(tuple(multiply(block, part) for part in shuffled), 0, training, real=False)
+        return hidden, self.activate(tuple(multiply(block, part) for part in shuffled), 0, training, real=False)
 
     def _next(
         self, hidden: tuple[Tensor, ...], layer: int, field: Field, rng: Rng | None, real: bool = True
@@ -120,11 +120,10 @@ class Gcn(nn.Module):
         if rng is not None:
             h = dropout(h, self.shape.dropout, rng)
         sums = multiply(field.blocks[layer], h @ self.weights[layer])
-        return self._activate((sums,), layer, rng is not None, real)
+        return self.activate((sums,), layer, rng is not None, real)
 
-    def _activate(
-        self, hidden: tuple[Tensor, ...], layer: int, training: bool, real: bool = True
-    ) -> tuple[Tensor, ...]:
+    def activate(self, hidden: tuple[Tensor, ...], layer: int, training: bool, real: bool = True) -> tuple[Tensor, ...]:
+        """relu(norm(sums + bias)) of a layer, in place: the sums [n, tile] are no longer what they were."""
         biases = self.biases[layer].split([h.shape[1] for h in hidden])
         if self.norms:
             norm = self.norms[layer].train(training)

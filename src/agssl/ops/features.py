@@ -18,6 +18,8 @@ from agssl.ops.csr import Csr, from_scipy, multiply, product
 from agssl.ops.dropout import keep_mask
 from agssl.rng import Rng
 
+_ALL = slice(None)
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
@@ -32,9 +34,10 @@ class Inputs:
     _aggregates: MutableMapping[Csr, Tensor] = field(default_factory=WeakKeyDictionary, repr=False)
 
     @classmethod
-    def of(cls, graph: Graph, device: str = "cpu") -> Inputs:
-        """All features of a graph."""
-        return cls(from_scipy(graph.x).to(device) if sp.issparse(graph.x) else torch.from_numpy(graph.x).to(device))
+    def of(cls, graph: Graph, device: str = "cpu", rows: np.ndarray | slice = _ALL) -> Inputs:
+        """The features of a graph, or of some of its rows."""
+        x = graph.x if rows is _ALL else graph.x[rows]
+        return cls(from_scipy(x).to(device) if sp.issparse(x) else torch.from_numpy(x).to(device))
 
     @property
     def rows(self) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from agssl.ops.adjacency import relabel_columns, take_rows
 from agssl.ops.csr import Csr
+from agssl.ops.subgraph import StoredAdjacency
 
 # Cutting a field out costs about as much as a product with what is cut; above this share of the graph it can't pay.
 WORTHWHILE = 0.6
@@ -41,12 +42,12 @@ def whole_field(adjacency: Csr, layers: int) -> Field:
 
 
 def receptive_field(
-    adjacency: Csr, layers: int, head: Csr | None, hidden: np.ndarray, limit: float = WORTHWHILE
+    adjacency: Csr | StoredAdjacency, layers: int, head: Csr | None, hidden: np.ndarray, limit: float = WORTHWHILE
 ) -> Field:
     """The plan for the logits that `head` gives and the hidden rows of `hidden`.
 
     Args:
-        adjacency: Â of this step.
+        adjacency: Â of this step. One that is stored elsewhere is never read whole, so `limit` must be 1 for it.
         layers: encoder layers.
         head: rows of Â (or of I, for a head that does not propagate): one row a wanted output; None: no logits.
         hidden: nodes whose hidden representation is wanted besides.
@@ -55,13 +56,15 @@ def receptive_field(
     wanted = _union(adjacency.rows, hidden, *([] if head is None else [head.indices.cpu().numpy()]))
     blocks: list[Csr] = []
     if len(wanted) > limit * adjacency.rows:
+        assert isinstance(adjacency, Csr)
         return Field(None, (adjacency,) * layers, None, head)
     inputs: np.ndarray | None = wanted
     for _ in range(layers):  # from the last layer down
         if inputs is None:
+            assert isinstance(adjacency, Csr)
             blocks.append(adjacency)
             continue
-        block = take_rows(adjacency, inputs)
+        block = take_rows(adjacency, inputs) if isinstance(adjacency, Csr) else adjacency.take(inputs)
         below = _union(adjacency.rows, block.indices.cpu().numpy())
         inputs = None if len(below) > limit * adjacency.rows else below
         blocks.append(block if inputs is None else relabel_columns(block, below))

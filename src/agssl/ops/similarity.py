@@ -21,13 +21,12 @@ def similarity_pool(x: Features, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
     Anchors and candidates are samples of the nodes, so the cost does not grow with the graph.
     """
     draw, n = rng.numpy(), x.shape[0]
-    unit = normalize(x)
     anchors, candidates = (draw.permutation(n)[: min(n, most)] for most in (ANCHORS, CANDIDATES))
-    table = unit[candidates].T
+    table = normalize(x[candidates]).T
     pairs, values = [], []
     for start in range(0, len(anchors), CHUNK):
         some = anchors[start : start + CHUNK]
-        block = unit[some] @ table
+        block = normalize(x[some]) @ table
         similarity = np.asarray(block.todense() if sp.issparse(block) else block)  # [CHUNK, CANDIDATES] at most
         itself = some[:, None] == candidates[None, :]
         kept = min(KEPT, similarity.shape[1] - 1)

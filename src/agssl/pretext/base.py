@@ -5,6 +5,9 @@ seeds and runs), `head` makes its prediction head, `loss` scores one step. A tas
 also has `sample`, which says what the step must compute: for which nodes, with which edges masked, with which shuffle.
 A task that compares several views of the graph draws them there, and asks the step to encode them (`Views.encode`) in
 its loss; one that follows the encoder with a copy of it keeps the copy in its head, by `start` and `after_step`.
+
+In mini-batches a task sees parts of the graph. Its targets there are `part`'s: prepared anew on the part, unless a task
+whose targets are of the whole graph (`needs_whole`) cuts them out; `wanted` names nodes that a part should have.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from agssl.pretext.views import View, Views
 from agssl.registry import Registry
 from agssl.rng import Rng
 
-__all__ = ["ALPHA_GRID", "NONE", "TASKS", "Batch", "Targets", "Task", "View", "Views", "linear"]
+__all__ = ["ALPHA_GRID", "NONE", "TASKS", "Batch", "Part", "Targets", "Task", "View", "Views", "linear"]
 
 Targets = Mapping[str, np.ndarray]
 
@@ -42,6 +45,20 @@ class Batch:
     views: tuple[View, ...] = ()  # further views of the graph that the loss will ask for
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some nodes of a graph with all edges between them: what a mini-batch sees."""
+
+    graph: Graph
+    nodes: np.ndarray  # where its nodes are in the whole graph, sorted
+
+    def pairs(self, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of node pairs [2, n] of the whole graph, those that lie in this part, as pairs of it, and which they are."""
+        at = np.minimum(np.searchsorted(self.nodes, pairs), len(self.nodes) - 1)
+        inside = (self.nodes[at] == pairs).all(0)
+        return at[:, inside], inside
+
+
 class Task:
     """Base of the pretext tasks. Settings are constructor arguments, stored under their own names."""
 
@@ -53,9 +70,22 @@ class Task:
         """The task's settings: with the graph they identify its prepared targets."""
         return dict(vars(self))
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """Everything that can be computed once; arrays only, since they are stored on disk."""
         raise NotImplementedError
+
+    @property
+    def needs_whole(self) -> bool:
+        """Whether mini-batches, too, need what was prepared on the whole graph."""
+        return False
+
+    def wanted(self, targets: Targets, rng: Rng) -> np.ndarray:
+        """Nodes that a mini-batch should have beside its own; by default none."""
+        return NONE
+
+    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+        """The targets of a part of the graph; by default, what preparing that part alone gives."""
+        return self.prepare(part.graph, rng)
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
         """The pretext head g_eta on hidden representations of this width."""

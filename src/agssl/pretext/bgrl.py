@@ -77,7 +77,7 @@ class Bgrl(Task):
         self.momentum, self.nodes = momentum, nodes
         self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """The number of features."""
         return {"features": np.ones(graph.num_features, dtype=np.float32)}
 

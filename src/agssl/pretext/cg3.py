@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -15,12 +14,12 @@ from agssl.data.graph import Graph
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.coarsen import coarse_groups, coarse_propagation
-from agssl.ops.csr import from_scipy, multiply
+from agssl.ops.csr import multiply
 from agssl.ops.linear_loss import info_nce
 from agssl.ops.sampling import non_edges
 from agssl.pretext.augment import sampled
 from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
-from agssl.pretext.heads import check_count, check_positive
+from agssl.pretext.heads import Matrices, check_count, check_positive
 from agssl.pretext.views import View
 from agssl.rng import Rng
 
@@ -33,22 +32,19 @@ def supervised_contrast(first: Tensor, second: Tensor, labels: Tensor, tau: floa
 
 
 class Coarse(nn.Module):
-    """The encoder of the coarse view, with the ways down to the coarse graph and up again; and the edges' score."""
+    """The encoder of the coarse view and the score of edges."""
 
     def __init__(self, width: int, targets: Targets, rng: Rng) -> None:
         super().__init__()
-        down, up = (
-            tuple(targets[f"{way}_{part}"] for part in ("values", "indices", "indptr")) for way in ("down", "up")
-        )
-        n, m = len(up[2]) - 1, len(down[2]) - 1
-        self.down, self.up = from_scipy(sp.csr_matrix(down, (m, n))), from_scipy(sp.csr_matrix(up, (n, m)))
+        self.matrices = Matrices()
         self.encoder = Gcn(Shape(int(targets["features"][0]), width, 1), rng.child("encoder"))
         self.edge = linear(2 * width, 1, rng.child("edge"))
 
-    def forward(self, views: Views) -> Tensor:
-        """H of the coarse view for every node of the graph, [N, F]."""
-        coarse = views.encode(View(adjacency=self.down), self.encoder)
-        return multiply(self.up, coarse)
+    def forward(self, views: Views, targets: Targets) -> Tensor:
+        """H of the coarse view for every node of the graph, [N, F]: down to the coarse graph and up again."""
+        nodes, groups = (len(targets[f"{way}_indptr"]) - 1 for way in ("up", "down"))
+        coarse = views.encode(View(adjacency=self.matrices.get(targets, "down_", nodes)), self.encoder)
+        return multiply(self.matrices.get(targets, "up_", groups), coarse)
 
 
 class Cg3(Task):
@@ -86,7 +82,7 @@ class Cg3(Task):
         self.temperature, self.levels, self.nodes = temperature, levels, nodes
         self.pairs, self.generative = pairs, generative
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """The ways to the coarse graph and back, sparse."""
         groups = coarse_groups(graph, self.levels, rng.numpy())
         ways = dict(zip(("down", "up"), coarse_propagation(graph, groups), strict=True))
@@ -120,7 +116,7 @@ class Cg3(Task):
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
         """L_uc + L_sc + generative * L_g2 (Eqs. 4 to 11); each contrast is the mean of both directions."""
         assert isinstance(head, Coarse)
-        coarse = head(views)
+        coarse = head(views, targets)
         chosen, pairs = batch.data["chosen"], batch.data["ends"]
         loss = self._contrast(views, coarse, chosen.numpy(), None)
         if views.given.labelled is not None:

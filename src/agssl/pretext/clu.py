@@ -10,10 +10,11 @@ from sklearn.cluster import KMeans
 
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
-from agssl.ops.adjacency import Adjacency
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
 from agssl.rng import Rng
+
+SAMPLE = 50_000  # nodes that centres are found from, where there are more
 
 
 class Clusters(PseudoLabels):
@@ -31,7 +32,7 @@ class Clusters(PseudoLabels):
             raise SettingsError(f"clu: clusters = {clusters}, but k-means needs at least 2; raise it or leave it out")
         self.clusters = clusters
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """k-means labels, renumbered so that no class is empty."""
         if self.clusters is not None and self.clusters > graph.num_nodes:
             raise SettingsError(
@@ -39,7 +40,12 @@ class Clusters(PseudoLabels):
             )
         clusters = min(self.clusters or 10, graph.num_nodes)
         model = KMeans(clusters, n_init=3, random_state=rng.key() & 0x7FFFFFFF)
-        labels = model.fit_predict(graph.x)
+        if graph.num_nodes <= SAMPLE:
+            labels = model.fit_predict(graph.x)
+        else:  # centres from a sample are as good, and features on disk need not fit into memory
+            model.fit(graph.x[np.sort(rng.numpy().choice(graph.num_nodes, SAMPLE, replace=False))])
+            blocks = range(0, graph.num_nodes, SAMPLE)
+            labels = np.concatenate([model.predict(graph.x[start : start + SAMPLE]) for start in blocks])
         return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
 
 

@@ -69,7 +69,7 @@ class GraphInfomax(Task):
             raise SettingsError(f"dgi: whole = {whole}, but it is a number of nodes, 0 or more")
         self.estimator, self.samples, self.whole = estimator, samples, whole
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """Nothing is known beforehand."""
         return {}
 

@@ -70,11 +70,11 @@ class Gca(Grace):
         check_share(self.name, cut=cut)
         self.centrality, self.cut = centrality, cut
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """How readily each edge [E], in the order of `Adjacency.edges`, and each feature [d] is dropped."""
         phi = CENTRALITIES[self.centrality](graph)
         return {
-            "edges": drop_weights(edge_importance(adjacency, phi)),
+            "edges": drop_weights(edge_importance(Adjacency.of(graph), phi)),
             "features": drop_weights(feature_importance(graph.x, phi)),
         }
 

@@ -51,7 +51,7 @@ class Gmi(Task):
         check_positive(self.name, topology=topology)
         self.weights, self.pairs, self.topology = weights, pairs, topology
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """The number of features, and what to multiply them by so that their rows have the mean length one."""
         length = float(np.mean(row_norms(graph.x)))
         return {"features": np.array([graph.num_features]), "scale": np.array([1 / length if length else 1.0])}

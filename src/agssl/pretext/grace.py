@@ -54,7 +54,7 @@ class Grace(Task):
         self.temperature, self.nodes = temperature, nodes
         self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """How readily each feature [d] and each edge (a single 1 for all) is dropped: all alike."""
         return {"edges": np.ones(1, dtype=np.float32), "features": np.ones(graph.num_features, dtype=np.float32)}
 

@@ -61,7 +61,7 @@ class GraphMae(Task):
         check_positive(self.name, share=share, gamma=gamma)
         self.share, self.gamma = share, gamma
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """|x_i| of every node, and the number of features."""
         return {"lengths": row_norms(graph.x).astype(np.float32), "features": np.array([graph.num_features])}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import scipy.sparse as sp
 from torch import Tensor, nn
 
 from agssl.errors import SettingsError
-from agssl.pretext.base import linear
+from agssl.ops.csr import Csr, from_scipy
+from agssl.pretext.base import Targets, linear
 from agssl.rng import Rng
 
 
@@ -21,6 +23,28 @@ def mean_length(hidden: Tensor) -> Tensor:
     unit for good; so representations that are long on average are scaled to mean length one.
     """
     return hidden.detach().norm(dim=1).mean().clamp_min(1.0)
+
+
+class Matrices:
+    """Sparse matrices among a task's targets, as tensors.
+
+    Those of the last targets are remembered with all that they know, such as their transposes: the targets of a whole
+    graph are the same in every step, those of mini-batches change.
+    """
+
+    def __init__(self) -> None:
+        self._targets: Targets | None = None
+        self._made: dict[str, Csr] = {}
+
+    def get(self, targets: Targets, prefix: str, columns: int, symmetric: bool = False) -> Csr:
+        """The matrix with the arrays `<prefix>indptr`, `<prefix>indices` and `<prefix>values`."""
+        if targets is not self._targets:
+            self._targets, self._made = targets, {}
+        if prefix not in self._made:
+            parts = tuple(targets[f"{prefix}{part}"] for part in ("values", "indices", "indptr"))
+            shape = (len(parts[2]) - 1, columns)
+            self._made[prefix] = from_scipy(sp.csr_matrix(parts, shape), symmetric)
+        return self._made[prefix]
 
 
 def check_share(task: str, **settings: float) -> None:

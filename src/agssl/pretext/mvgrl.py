@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
 from agssl.data.graph import Graph
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
-from agssl.ops.csr import Csr, from_scipy
 from agssl.ops.diffusion import diffusion
 from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
 from agssl.pretext.dgi import Bilinear, jsd_loss
-from agssl.pretext.heads import check_choice, check_count, check_positive, check_share, mean_length
+from agssl.pretext.heads import Matrices, check_choice, check_count, check_positive, check_share, mean_length
 from agssl.pretext.views import View
 from agssl.rng import Rng
 
@@ -25,13 +23,11 @@ ENCODERS = ("own", "shared")
 
 
 class TwoViews(nn.Module):
-    """The discriminator, the diffusion and, unless the network's encoder serves both views, the encoder of its view."""
+    """The discriminator and, unless the network's encoder serves both views, the encoder of the diffused one."""
 
     def __init__(self, width: int, targets: Targets, own: bool, rng: Rng) -> None:
         super().__init__()
-        parts = tuple(targets[name] for name in ("values", "indices", "indptr"))
-        n = len(targets["indptr"]) - 1
-        self.diffusion: Csr = from_scipy(sp.csr_matrix(parts, (n, n)), symmetric=True)
+        self.matrices = Matrices()
         self.score = Bilinear(width, rng.child("score"))
         shape = Shape(int(targets["features"][0]), width, 1)
         self.encoder = Gcn(shape, rng.child("encoder")) if own else None
@@ -62,9 +58,9 @@ class Mvgrl(Task):
         check_choice(self.name, ENCODERS, encoder=encoder)
         self.teleport, self.kept, self.tolerance, self.encoder = teleport, kept, tolerance, encoder
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """The diffusion matrix, sparse."""
-        s = diffusion(adjacency, self.teleport, self.kept, self.tolerance)
+        s = diffusion(Adjacency.of(graph), self.teleport, self.kept, self.tolerance)
         return {"indptr": s.indptr, "indices": s.indices, "values": s.data, "features": np.array([graph.num_features])}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
@@ -78,11 +74,9 @@ class Mvgrl(Task):
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
         """JSD between the nodes of either view, real and shuffled, and the summary of the other (Eq. 7)."""
         assert isinstance(head, TwoViews)
-        real = [views.hidden(), views.encode(View(adjacency=head.diffusion), head.encoder)]
-        fake = [
-            views.corrupted(),
-            views.encode(View(adjacency=head.diffusion, order=batch.permutation), head.encoder),
-        ]
+        diffused = head.matrices.get(targets, "", len(targets["indptr"]) - 1, symmetric=True)
+        real = [views.hidden(), views.encode(View(adjacency=diffused), head.encoder)]
+        fake = [views.corrupted(), views.encode(View(adjacency=diffused, order=batch.permutation), head.encoder)]
         lengths = [mean_length(hidden) for hidden in real]
         real, fake = ([h / length for h, length in zip(hs, lengths, strict=True)] for hs in (real, fake))
         summaries = [torch.sigmoid(hidden.mean(0)) for hidden in real]

@@ -14,7 +14,7 @@ from agssl.data.graph import Graph
 from agssl.errors import SettingsError
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.distance import distance_pool
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.pretext.base import TASKS, Batch, Part, Targets, Task, Views, linear
 from agssl.pretext.pairs import pair_batch, pair_differences
 from agssl.rng import Rng
 
@@ -39,7 +39,7 @@ class PairDistance(Task):
             raise SettingsError(f"pairdis: pairs = {pairs}, but one a class needs at least {CLASSES}; raise it")
         self.pairs = pairs
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """Pools of pairs, [2, n] each, by class."""
         pools = distance_pool(graph, rng, per_class=max(20_000, 4 * self.pairs))
         return {f"class{c}": pool for c, pool in enumerate(pools)}
@@ -48,14 +48,31 @@ class PairDistance(Task):
         """Four scores (the paper says one value, but it has four classes)."""
         return linear(width, CLASSES, rng)
 
+    @property
+    def needs_whole(self) -> bool:
+        """Distances hold in the whole graph."""
+        return True
+
+    def wanted(self, targets: Targets, rng: Rng) -> np.ndarray:
+        """As many pairs as a step reads, so that a mini-batch has them."""
+        return self._drawn(targets, rng)[0].ravel()
+
+    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+        """The pairs of the pools with both ends in the part."""
+        return {name: part.pairs(pool)[0] for name, pool in targets.items()}
+
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
         """`pairs` / 4 pairs of each class that occurs."""
+        return pair_batch(*self._drawn(targets, rng))
+
+    def _drawn(self, targets: Targets, rng: Rng) -> tuple[np.ndarray, Tensor]:
+        """Pairs [2, n] and their classes [n]."""
         draw = rng.numpy()
         pools = {c: targets[f"class{c}"] for c in range(CLASSES) if targets[f"class{c}"].shape[1]}
         each = self.pairs // max(1, len(pools))
         chosen = [pool[:, draw.integers(pool.shape[1], size=each)] for pool in pools.values()]
         pairs = np.concatenate(chosen, axis=1) if chosen else np.zeros((2, 0), dtype=np.int64)
-        return pair_batch(pairs, torch.from_numpy(np.repeat(list(pools), each)))
+        return pairs, torch.from_numpy(np.repeat(list(pools), each))
 
     def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
         """1/|S| sum CE(g(|h_i - h_j|), class of d(i, j))."""

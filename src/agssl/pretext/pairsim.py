@@ -15,7 +15,7 @@ from agssl.errors import SettingsError
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.sampling import non_edges
 from agssl.ops.similarity import similarity_pool
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.pretext.base import NONE, TASKS, Batch, Part, Targets, Task, Views, linear
 from agssl.pretext.pairs import pair_batch, pair_differences
 from agssl.rng import Rng
 
@@ -43,7 +43,7 @@ class PairSimilarity(Task):
             raise SettingsError(f"pairsim: pairs = {pairs}, but at least 1 pair must be drawn")
         self.target, self.pairs = target, pairs
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """`link`: every edge once; `feature`: pools of alike and unlike pairs with their similarity."""
         if self.target == "feature":
             pairs, similarity = similarity_pool(graph.x, rng)
@@ -56,12 +56,31 @@ class PairSimilarity(Task):
         """One value."""
         return linear(width, 1, rng)
 
+    @property
+    def needs_whole(self) -> bool:
+        """Links are those of a mini-batch itself; pools of similar nodes are the whole graph's."""
+        return self.target == "feature"
+
+    def wanted(self, targets: Targets, rng: Rng) -> np.ndarray:
+        """As many pairs of the pool as a step reads."""
+        return targets["pairs"][:, self._chosen(targets, rng)].ravel() if self.target == "feature" else NONE
+
+    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+        """The pairs of the pool with both ends in the part, or its edges."""
+        if self.target == "link":
+            return self.prepare(part.graph, rng)
+        pairs, inside = part.pairs(targets["pairs"])
+        return {"pairs": pairs, "similarity": targets["similarity"][inside]}
+
+    def _chosen(self, targets: Targets, rng: Rng) -> np.ndarray:
+        return rng.numpy().integers(targets["pairs"].shape[1], size=2 * self.pairs)
+
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
         """Masked edges and non-edges, or pairs from the pool."""
-        draw = rng.numpy()
         if self.target == "feature":
-            chosen = draw.integers(targets["pairs"].shape[1], size=2 * self.pairs)
+            chosen = self._chosen(targets, rng)
             return pair_batch(targets["pairs"][:, chosen], torch.from_numpy(targets["similarity"][chosen]))
+        draw = rng.numpy()
         edges = targets["edges"]
         masked = edges[:, draw.choice(edges.shape[1], min(self.pairs, edges.shape[1] // 2), replace=False)]
         others = non_edges(adjacency, masked.shape[1] or self.pairs, draw)

@@ -9,7 +9,6 @@ import numpy as np
 
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
-from agssl.ops.adjacency import Adjacency
 from agssl.ops.partition import metis_parts
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
@@ -45,9 +44,13 @@ class Partition(PseudoLabels):
             )
         self.parts = parts
 
-    def prepare(self, graph: Graph, adjacency: Adjacency, rng: Rng) -> Targets:
+    def count(self, graph: Graph) -> int:
+        """How many parts this graph is to be cut into."""
+        return self.parts or PAPER_PARTS.get(graph.name) or min(400, max(2, graph.num_nodes // 10))
+
+    def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """METIS labels, renumbered so that no class is empty (METIS may leave parts unused)."""
-        parts = self.parts or PAPER_PARTS.get(graph.name) or min(400, max(2, graph.num_nodes // 10))
+        parts = self.count(graph)
         if self.parts is not None and parts > graph.num_nodes:
             raise SettingsError(
                 f"par: {parts} parts for a graph of {graph.num_nodes} nodes; ask for at most {graph.num_nodes} parts"

@@ -14,7 +14,6 @@ import numpy as np
 
 from agssl.data.graph import Graph
 from agssl.errors import DataError, SettingsError
-from agssl.ops.adjacency import Adjacency
 from agssl.pretext.base import TASKS, Targets, Task
 from agssl.rng import Rng
 from agssl.store.atomic import write_bytes
@@ -56,7 +55,7 @@ def _value(text: str, kind: str) -> float | str:
         return text
 
 
-def prepared(task: Task, graph: Graph, adjacency: Adjacency, cache: Path | None = None) -> Targets:
+def prepared(task: Task, graph: Graph, cache: Path | None = None) -> Targets:
     """The task's targets on this graph; computed at most once for all seeds and runs where a cache folder is given.
 
     A cache file that can't be read is computed again: the cache is never worth an error.
@@ -69,7 +68,7 @@ def prepared(task: Task, graph: Graph, adjacency: Adjacency, cache: Path | None 
         except Exception:  # a damaged archive can raise almost anything
             log.info("the cache file %s is damaged; its targets are computed again", path)
     # The same targets whatever the seed of the run: they are a property of the graph.
-    targets = task.prepare(graph, adjacency, Rng(0).child("prepare", task.name))
+    targets = task.prepare(graph, Rng(0).child("prepare", task.name))
     if path is not None:
         buffer = io.BytesIO()
         np.savez(buffer, **targets)  # type: ignore[arg-type]

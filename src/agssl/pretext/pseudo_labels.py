@@ -6,12 +6,21 @@ import torch
 from torch import Tensor, nn
 
 from agssl.ops.linear_loss import linear_cross_entropy
-from agssl.pretext.base import Batch, Targets, Task, Views, linear
+from agssl.pretext.base import Batch, Part, Targets, Task, Views, linear
 from agssl.rng import Rng
 
 
 class PseudoLabels(Task):
     """Cross-entropy over all nodes on `labels` (int64 [N], every class occurs), which `prepare` gives."""
+
+    @property
+    def needs_whole(self) -> bool:
+        """Labels come from the whole graph."""
+        return True
+
+    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+        """The labels of its nodes."""
+        return {"labels": targets["labels"][part.nodes]}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
         """One score a class."""

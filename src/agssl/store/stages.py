@@ -46,6 +46,7 @@ class Stages:
     folder: Path
     every: float = 10.0  # seconds between checkpoints of a training; 0 for one an epoch
     brief: float = 0.5  # a training that takes fewer seconds is sooner done again than kept
+    writes: bool = True  # of several processes that train together, one writes
 
     def checkpoint(self, module: nn.Module, **decides: Any) -> Checkpoint:
         """The checkpoint of a training.
@@ -57,14 +58,14 @@ class Stages:
         # Sums come out differently with other threads, and everything may with other versions.
         about = (SCHEMA, __version__, torch.__version__, torch.get_num_threads())
         key = fingerprint(about, module.state_dict(), decides)
-        return Checkpoint(self.folder / f"{key}.safetensors", module, self.every, self.brief)
+        return Checkpoint(self.folder / f"{key}.safetensors", module, self.every, self.brief, self.writes)
 
 
 class Checkpoint:
     """The file of one training, as the loop uses it: `load`, then `add` every epoch, `finish` at the end."""
 
-    def __init__(self, path: Path, module: nn.Module, every: float, brief: float) -> None:
-        self.path, self.module, self.every, self.brief = path, module, every, brief
+    def __init__(self, path: Path, module: nn.Module, every: float, brief: float, writes: bool = True) -> None:
+        self.path, self.module, self.every, self.brief, self.writes = path, module, every, brief, writes
         self.history: list[Record] = []
         self.done = False
         self._start = self._saved = time.monotonic()
@@ -110,6 +111,8 @@ class Checkpoint:
             self._write(best, {}, done=True)
 
     def _write(self, best: Best, parts: Mapping[str, Mapping[str, Tensor]], done: bool) -> None:
+        if not self.writes:
+            return
         # clones: safetensors refuses tensors that share memory, as tied weights do
         tensors = {
             f"{part}.{name}": tensor.detach().cpu().clone().contiguous()

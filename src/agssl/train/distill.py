@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.models.gcn import Gcn
 from agssl.rng import Rng
+from agssl.scale.world import together
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, by_validation, train
 from agssl.train.network import Trained, Watch, ignore
@@ -63,42 +64,53 @@ def train_student(
     """
     model = Gcn(problem.shape, rng.child("model")).to(problem.device)
     both = torch.nn.ModuleDict({"model": model, "integrator": integrator})
-    train_at = torch.from_numpy(problem.train_nodes).to(problem.device)
     elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)
     probabilities = torch.softmax(knowledge.logits / how.tau, dim=-1)
-    current: dict[str, Tensor] = {}
+    # What each node was last told; a node is in one step of every epoch.
+    weights_now = torch.full((problem.graph.num_nodes, len(knowledge.logits)), 1 / len(knowledge.logits))
+    target_now = mixed(weights_now, probabilities.cpu())
+    judges = knowledge.nodes.cpu().numpy() if integrator.learns else None
 
-    def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
-        logits = model(problem.inputs, problem.whole, rng.child("dropout")).logits
+    def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
+        here, known = _within(knowledge, part.nodes)
+        logits = model(part.inputs, part.whole, rng.child("dropout")).logits
         assert logits is not None
         seen = logits if how.student_gradient else logits.detach()
         integrator.step(rng.child("integrator"))
-        weights = integrator(seen, knowledge.logits)
+        weights = integrator(seen, here.logits, known)
         # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
-        target = mixed(weights.detach(), probabilities)
+        target = mixed(weights.detach(), _rows(probabilities, known, 1))
         if elder is not None:
-            target = (target + elder) / 2
-        current.update(weights=weights.detach(), target=target)
+            target = (target + _rows(elder, known, 0)) / 2
+        at = slice(None) if known is None else known
+        weights_now[at], target_now[at] = weights.detach().cpu(), target.cpu()
+        train_at = torch.from_numpy(part.train_nodes).to(problem.device)
         losses = {
-            "task": problem.task_loss(logits.index_select(0, train_at)),
+            "task": part.task_loss(logits.index_select(0, train_at)),
             "distill": distill_kl(logits, target, how.tau),
         }
         total = losses["task"] + how.beta * losses["distill"]
         if integrator.learns:
-            judged = integrator(seen.index_select(0, knowledge.nodes), knowledge.judged)
-            losses["weights"] = weight_loss(judged, knowledge.judged, knowledge.labels, how.tau)
+            judged = integrator(seen.index_select(0, here.nodes), here.judged)
+            losses["weights"] = weight_loss(judged, here.judged, here.labels, how.tau)
             total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
         return losses | {"loss": total}
+
+    step_of = together(both, losses_of)
+
+    def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
+        for part, step in problem.steps(rng, True, judges=judges):
+            yield step_of(part, step)
 
     buckets = degree_buckets(problem.graph.degree)
 
     def evaluate(record: Record) -> Record:
         measured = problem.evaluate(model)
         for part, nodes in (("train", problem.train_nodes), ("val", problem.val_nodes)):
-            at = torch.from_numpy(nodes).to(problem.device)
-            truth = F.one_hot(problem.labels[at], problem.shape.classes)
-            measured[f"{part}_mse"] = (current["target"][at] - truth).square().sum(1).mean().item()
-        return measured | _weights_record(current["weights"], buckets)
+            at = torch.from_numpy(nodes)
+            truth = F.one_hot(problem.labels[at].cpu(), problem.shape.classes)
+            measured[f"{part}_mse"] = (target_now[at] - truth).square().sum(1).mean().item()
+        return measured | _weights_record(weights_now, buckets)
 
     checkpoint = None
     if stages is not None:
@@ -123,6 +135,23 @@ def train_student(
     with torch.no_grad():
         weights = integrator(logits, knowledge.logits)
     return Student(Trained(model, logits, best.record, history), weights, integrator)
+
+
+def _within(knowledge: Knowledge, nodes: np.ndarray | None) -> tuple[Knowledge, Tensor | None]:
+    """What is known of these sorted nodes, in their numbering, and where they are; all, where there is no part."""
+    if nodes is None:
+        return knowledge, None
+    judges = knowledge.nodes.cpu().numpy()
+    place = np.minimum(np.searchsorted(nodes, judges), len(nodes) - 1)
+    which = np.flatnonzero(nodes[place] == judges)
+    device = knowledge.logits.device
+    at, places, some = (torch.from_numpy(array).to(device) for array in (nodes, place[which], which))
+    here = Knowledge(knowledge.logits[:, at], places, knowledge.labels[some], knowledge.judged[:, some])
+    return here, at
+
+
+def _rows(values: Tensor, at: Tensor | None, axis: int) -> Tensor:
+    return values if at is None else values.index_select(axis, at)
 
 
 BUCKETS = (0, 1, 2, 3, 4, 7, 11, 21)  # lowest degree of each bucket

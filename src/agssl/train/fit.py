@@ -15,13 +15,16 @@ from agssl.data.graph import Graph
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.memory import keep_freed_memory
+from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
+from agssl.scale.batches import Batches
 from agssl.store.stages import Stages
 from agssl.train.autossl import search_weights
 from agssl.train.distill import Distillation, Student, train_student
 from agssl.train.loop import Record, Schedule, by_validation
+from agssl.train.memory import batch_mode
 from agssl.train.network import Trained, Watch, Weighted, ignore, train_network
 from agssl.train.problem import Problem, folds
 
@@ -65,7 +68,11 @@ class Context:
         """The task of that text, prepared."""
         task = make_task(text)
         if text not in self._targets:
-            self._targets[text] = prepared(task, self.problem.graph, self.problem.adjacency, self.cache)
+            graph, batches = self.problem.graph, self.problem.batches
+            if batches is not None and not task.needs_whole:
+                # Each part is prepared for itself; this one tells the sizes of the task's head.
+                graph = induced(graph, next(batches.epoch(Rng(0))))
+            self._targets[text] = prepared(task, graph, self.cache)
         return task, self._targets[text]
 
     def alphas(self, task: Task) -> tuple[float, ...]:
@@ -113,8 +120,11 @@ def fit(
         device: where to compute.
         stages: where to keep what was trained, and to find what was.
     """
-    problem, schedule = problem_of(graph, settings, device), schedule_of(settings)
-    context = Context(problem, settings, schedule, Rng(seed), watch, cache, stages)
+    if settings.batch == "auto":
+        settings = settings.replace(batch=batch_mode(graph, settings))
+    problem = problem_of(graph, settings, device)
+    problem = replace(problem, batches=batches_of(problem.graph, settings, cache))
+    context = Context(problem, settings, schedule_on(graph, settings), Rng(seed), watch, cache, stages)
     return METHODS[settings.method](context)
 
 
@@ -137,6 +147,19 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
 def schedule_of(settings: Settings) -> Schedule:
     """The schedule of every network."""
     return Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
+
+
+def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> Batches | None:
+    """How the graph is cut into mini-batches; None: not at all."""
+    if settings.batch in ("auto", "full"):
+        return None
+    return Batches(graph, settings.batch, settings.batch_nodes, settings.layers, cache)
+
+
+def schedule_on(graph: Graph, settings: Settings) -> Schedule:
+    """The schedule of every network on a graph; mini-batches make for fewer epochs."""
+    schedule, batches = schedule_of(settings), batches_of(graph, settings)
+    return schedule if batches is None else batches.schedule(schedule)
 
 
 def fit_gcn(context: Context) -> Fit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from agssl.errors import TrainingError
 from agssl.rng import Rng
+from agssl.scale.world import World
 from agssl.store.stages import Checkpoint, all_finite
 
 Record = dict[str, float]
@@ -48,7 +49,7 @@ class Best:
 def train(
     module: nn.Module,
     parameters: list[nn.Parameter] | list[dict],
-    objective: Callable[[int, Rng], Mapping[str, Tensor]],
+    objective: Callable[[int, Rng], Iterable[Mapping[str, Tensor]]],
     evaluate: Callable[[Record], Record],
     score: Score,
     schedule: Schedule,
@@ -64,7 +65,8 @@ def train(
     Args:
         module: what to keep at its best; it may be a part of what learns.
         parameters: everything that learns, or groups of it with settings of their own.
-        objective: the losses of an epoch by name, among them `loss`, the one to minimise.
+        objective: gives, for each step of an epoch, the losses by name, among them `loss`, the one to minimise. The
+            step of the optimizer is taken before it is asked for the next.
         evaluate: further figures of the epoch, given its losses.
         score: what to compare epochs by, higher is better; the second figure breaks ties.
         schedule: learning rate, decay, epochs, patience.
@@ -75,16 +77,19 @@ def train(
     """
     optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
     history = [] if checkpoint is None else checkpoint.load(best, optimizer)
+    World.current().wait()  # or the first process might write before another has read
     yield from history
     for epoch in range(len(history), schedule.epochs):
         if schedule.patience is not None and epoch - best.epoch > schedule.patience:
             break
-        optimizer.zero_grad()
-        losses = objective(epoch, rng.child(epoch))
-        losses["loss"].backward()
-        record: Record = {"epoch": epoch} | {name: loss.item() for name, loss in losses.items()}
-        check_finite(record, stage, schedule)
-        optimizer.step()
+        steps: list[Record] = []
+        for losses in objective(epoch, rng.child(epoch)):
+            optimizer.zero_grad()
+            losses["loss"].backward()
+            steps.append({name: loss.item() for name, loss in losses.items()})
+            check_finite({"epoch": epoch} | steps[-1], stage, schedule)
+            optimizer.step()
+        record: Record = {"epoch": epoch} | World.current().mean(_means(steps))
         record |= evaluate(record)
         check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)
@@ -96,6 +101,11 @@ def train(
         raise _not_finite(["the weights"], best.epoch, stage, schedule)
     if checkpoint is not None:
         checkpoint.finish(best)
+
+
+def _means(steps: Sequence[Record]) -> Record:
+    """The losses of an epoch, averaged over its steps."""
+    return {name: sum(step[name] for step in steps) / len(steps) for name in steps[0]}
 
 
 def check_finite(record: Record, stage: str, schedule: Schedule) -> None:

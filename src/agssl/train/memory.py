@@ -27,6 +27,7 @@ PER_EDGE = 48  # bytes of all arrays with an entry for each stored entry of A + 
 PER_VALUE = 56  # bytes of all arrays with an entry for each stored value of sparse features, beside the graph's own
 DENSE = 3  # copies of dense features, beside the graph's own
 STATES = 5  # a weight, its gradient, two moments, its best value
+WITH_OTHERS = 2  # times the nodes of a mini-batch: with labelled nodes and pairs, and their neighbours
 SHARE_FREE = 0.9  # of the free memory that a fit may plan to take
 
 _SHUFFLING = ("dgi",)
@@ -57,13 +58,17 @@ class Estimate:
 
 
 def estimate(graph: Graph, settings: Settings) -> Estimate:
-    """The peak of one fit of a graph (with or without a split) by these settings."""
+    """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
     tasks = () if settings.method == "gcn" else tuple(text.split(":")[0] for text in settings.tasks)
     teachers = len(tasks) if settings.method == "agssl" else 0
+    rows, share = _rows(graph, settings, tasks), 1.0
+    if settings.batch in ("partition", "neighbour"):
+        nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
+        rows, share = nodes * settings.layers * (TRAINING + SHUFFLED), nodes / graph.num_nodes
     return Estimate(
         process=PROCESS,
-        graph=_graph_bytes(graph),
-        activations=int(_rows(graph, settings, tasks) * settings.hidden * FLOAT + _wide_head(graph, tasks)),
+        graph=int(_graph_bytes(graph) * share),
+        activations=int(rows * settings.hidden * FLOAT + _wide_head(graph, tasks)),
         weights=_weights(graph, settings, tasks) * FLOAT * (STATES + teachers + 1),
         logits=(3 * teachers + 8) * graph.num_nodes * graph.num_classes * FLOAT,
     )
@@ -128,6 +133,14 @@ def _wide_head(graph: Graph, tasks: tuple[str, ...]) -> int:
     return 4 * min(graph.num_nodes, 2048) * 1000 * FLOAT if reads_all else 0
 
 
+def batch_mode(graph: Graph, settings: Settings, jobs: int = 1) -> str:
+    """What `--batch auto` comes to: `full` where the whole graph fits into the free memory (or the method needs it)."""
+    free = free_memory()
+    if free is None or settings.method == "autossl":
+        return "full"
+    return "full" if estimate(graph, settings).needed(jobs, held_memory()) <= SHARE_FREE * free else "partition"
+
+
 def check_memory(graph: Graph, settings: Settings, jobs: int = 1) -> Estimate:
     """Refuse a fit that would not fit into the free memory; the error says which setting to lower.
 
@@ -156,6 +169,8 @@ def _cure(graph: Graph, settings: Settings, jobs: int, room: int) -> str:
         if fits(settings, fewer):
             return f"lower --jobs to {fewer}"
     first = "lower --jobs to 1 and " if jobs > 1 else ""
+    if settings.batch == "full" and settings.method != "autossl" and fits(settings.replace(batch="partition")):
+        return f"{first}train in parts (--batch partition)"
     width = settings.hidden // 2
     while width >= 8:
         if fits(settings.replace(hidden=width)):

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from agssl.models.gcn import Gcn, Output
-from agssl.pretext.base import Batch, Targets, Task, Views
+from agssl.pretext.base import Batch, Part, Targets, Task, Views
 from agssl.pretext.views import Source
 from agssl.rng import Rng
+from agssl.scale.world import together
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
 from agssl.train.problem import Problem
@@ -37,6 +38,17 @@ class Weighted:
     def decides(self) -> tuple[object, ...]:
         """All of it that decides the result of a training, for `Stages.checkpoint`."""
         return self.name, self.task.settings(), self.targets, self.weight
+
+    def wanted(self, rng: Rng) -> np.ndarray:
+        """The nodes that a mini-batch must have for this task; see `Task.wanted`."""
+        return self.task.wanted(self.targets, rng.child(self.name))
+
+    def within(self, part: Problem) -> Weighted:
+        """The same task on a part of the graph (on the whole, itself)."""
+        if part.nodes is None:
+            return self
+        piece = Part(part.graph, part.nodes)
+        return replace(self, targets=self.task.part(self.targets, piece, Rng(0).child("prepare", self.task.name)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +116,22 @@ def _epochs(
     """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
     heads = make_heads(problem, model, tasks, rng)
 
-    def objective(epoch: int, rng: Rng) -> Mapping[str, Tensor]:
-        losses = step_losses(problem, model, heads, tasks, labels, rng)
+    def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
+        here = [weighted.within(part) for weighted in tasks]
+        losses = step_losses(part, model, heads, here, labels, rng)
         total = losses.get("task", torch.zeros((), device=problem.device))
         for weighted in tasks:
             total = total + weighted.weight * losses[weighted.name]
         return losses | {"loss": total}
 
-    def finish(record: Record) -> Record:
-        after_step(model, heads, tasks)
+    step_of = together(nn.ModuleList([model, heads]), losses_of)
+
+    def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
+        for part, step in problem.steps(rng, labels, lambda rng: [w.wanted(rng) for w in tasks]):
+            yield step_of(part, step)
+            after_step(model, heads, tasks)
+
+    def evaluate(record: Record) -> Record:
         return problem.evaluate(model) if score is by_validation else {}
 
     parameters = [*model.parameters(), *heads.parameters()]
@@ -127,7 +146,7 @@ def _epochs(
             schedule=schedule,
             rng=rng,
         )
-    return train(model, parameters, objective, finish, score, schedule, rng, best, checkpoint, stage)
+    return train(model, parameters, objective, evaluate, score, schedule, rng, best, checkpoint, stage)
 
 
 def make_heads(problem: Problem, model: Gcn, tasks: Sequence[Weighted], rng: Rng) -> nn.ModuleList:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,8 +19,14 @@ from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
 from agssl.ops.field import Field, receptive_field, whole_field
+from agssl.ops.subgraph import StoredAdjacency, induced, neighbour_entries
 from agssl.rng import Rng
+from agssl.scale.batches import Batches
+from agssl.scale.world import World
 from agssl.store.stages import fingerprint
+from agssl.train.infer import infer_logits
+
+EVALUATED = 1 << 23  # edges that a plan to evaluate some nodes of a graph on disk may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +37,8 @@ class Problem:
     shape: Shape
     balanced: bool = False  # weigh classes in the task loss by how rare they are
     device: str = "cpu"
+    batches: Batches | None = None  # how steps are cut out of the graph; None: one step an epoch, over everything
+    nodes: np.ndarray | None = None  # of a part: where its nodes are in the whole graph
 
     @classmethod
     def of(cls, graph: Graph, shape: Shape, *, balanced: bool = False, device: str = "cpu") -> Problem:
@@ -44,7 +53,9 @@ class Problem:
     def fingerprint(self) -> str:
         """A hash of all that a training can see of it."""
         nodes = (self.train_nodes, self.val_nodes)
-        return fingerprint(self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device)
+        batches = () if self.batches is None else (self.batches.decides,)
+        about = (self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device, *batches)
+        return fingerprint(*about)
 
     @cached_property
     def class_weight(self) -> Tensor | None:
@@ -103,9 +114,40 @@ class Problem:
 
     def _changed(self, **changes: Any) -> Problem:
         other = replace(self, **changes)
-        for name in ("adjacency", "normalised", "inputs", "labels"):
+        kept = ("adjacency", "normalised", "inputs", "labels") if self.batches is None else ("labels",)
+        for name in kept:
             other.__dict__[name] = getattr(self, name)
         return other
+
+    def steps(
+        self,
+        rng: Rng,
+        labels: bool,
+        wanted: Callable[[Rng], Sequence[np.ndarray]] = lambda rng: (),
+        judges: np.ndarray | None = None,
+    ) -> Iterator[tuple[Problem, Rng]]:
+        """The problems that the steps of an epoch work on, each with its randomness: itself, or its mini-batches.
+
+        Args:
+            rng: of the epoch.
+            labels: whether the steps read labels, so that each part should have labelled nodes.
+            wanted: nodes that the next part should have besides, and whose hidden representations are read.
+            judges: of these nodes, too, each part should have some.
+        """
+        if self.batches is None:
+            yield self, rng
+            return
+        labelled = [self.train_nodes] * labels + ([] if judges is None else [judges])
+        for number, nodes in World.current().share(self.batches.epoch(rng.child("batches"))):
+            step = rng.child("step", number)
+            others = [some for some in wanted(step.child("wanted")) if len(some)]
+            yield self.part(self.batches.with_others(nodes, labelled, others, step.child("others"))), step
+
+    def part(self, nodes: np.ndarray) -> Problem:
+        """The problem on these sorted nodes and the edges between them."""
+        part = replace(self, graph=induced(self.graph, nodes), batches=None, nodes=nodes)
+        part.__dict__["class_weight"] = self.class_weight
+        return part
 
     def head_rows(self, adjacency: Csr, nodes: np.ndarray | None) -> Csr:
         """The propagation of the class head for these nodes (None: all)."""
@@ -146,28 +188,43 @@ class Problem:
         return self.fixed_field(self.train_nodes)
 
     @cached_property
-    def eval_field(self) -> tuple[Inputs, Field]:
-        """The plan for the logits of training and validation nodes, in this order."""
-        return self.fixed_field(np.concatenate([self.train_nodes, self.val_nodes]))
+    def eval_nodes(self) -> np.ndarray:
+        """Training and validation nodes, in this order."""
+        return np.concatenate([self.train_nodes, self.val_nodes])
+
+    @cached_property
+    def eval_field(self) -> tuple[Inputs, Field] | None:
+        """The plan for the logits of `eval_nodes`; None where a pass over the whole graph is better."""
+        if self.batches is None:
+            return self.fixed_field(self.eval_nodes)
+        reach = self.eval_nodes
+        for _ in range(self.shape.layers + (self.shape.head == "gcn")):
+            if self.graph.degree[reach].sum() > EVALUATED:
+                return None
+            reach = np.union1d(reach, neighbour_entries(self.graph, reach)[0])
+        adjacency = StoredAdjacency(self.graph)
+        head = take_rows(identity(adjacency.rows), self.eval_nodes)
+        if self.shape.head == "gcn":
+            head = adjacency.take(self.eval_nodes)
+        plan = receptive_field(adjacency, self.shape.layers, head, np.empty(0, dtype=np.int64), limit=1)
+        assert plan.inputs is not None
+        return Inputs.of(self.graph, self.device, plan.inputs), replace(plan, inputs=None)
 
     def task_loss(self, logits: Tensor) -> Tensor:
         """L_task: cross-entropy of the training nodes' logits."""
         return F.cross_entropy(logits, self.train_labels, self.class_weight)
 
-    @torch.no_grad()
     def logits(self, model: Gcn) -> Tensor:
         """Logits of all nodes in evaluation mode, [N, C]."""
-        logits = model(self.inputs, self.whole).logits
-        assert logits is not None
-        return logits
+        return torch.from_numpy(infer_logits(model, self.graph, self.device)).to(self.device)
 
     @torch.no_grad()
     def evaluate(self, model: Gcn) -> dict[str, float]:
         """Accuracy on training and validation nodes and the validation loss."""
-        logits = model(*self.eval_field).logits
+        n, at = len(self.train_nodes), torch.from_numpy(self.eval_nodes)
+        logits = self.logits(model)[at] if self.eval_field is None else model(*self.eval_field).logits
         assert logits is not None
-        n = len(self.train_nodes)
-        truth = self.labels[torch.from_numpy(np.concatenate([self.train_nodes, self.val_nodes]))]
+        truth = self.labels[at]
         right = (logits.argmax(1) == truth).float()
         return {
             "train_accuracy": right[:n].mean().item(),

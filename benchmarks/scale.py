@@ -1,0 +1,201 @@
+"""Time an epoch and peak memory by the size of the graph: whole graph a step, METIS parts, sampled neighbours.
+
+    python benchmarks/scale.py [--edges 100000,1000000,10000000] [--modes full,partition,neighbour] [--json]
+    python benchmarks/scale.py --whole 10000000 [--seed 0]       # the whole of AGSSL at one size, partition mode
+
+Graphs are generated (`agssl data generate`, ten edges a node, 64 features, five classes) and stay on disk, mapped into
+memory. Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by distance)
+are measured before, in a process of their own, and shared. An epoch is the mean of one epoch of each of the five
+teachers and of the student; the first one is not counted.
+
+`peak_mb` is memory that the process holds for itself (anonymous pages); `resident_mb` counts pages of files, too, which
+the system takes back whenever it needs them. Results go to results/benchmarks/scale.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parents[1] / "results/benchmarks/scale.json"
+TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")
+
+
+class Peak:
+    """The largest anonymous and resident memory of this process while the block runs, looked at all the time."""
+
+    def __enter__(self) -> Peak:
+        self.most = {"RssAnon": 0, "VmRSS": 0}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.02):
+            self._look()
+
+    def _look(self) -> None:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            name, _, rest = line.partition(":")
+            if name in self.most:
+                self.most[name] = max(self.most[name], int(rest.split()[0]))
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._look()
+
+    def megabytes(self) -> dict[str, int]:
+        return {"peak_mb": self.most["RssAnon"] // 1024, "resident_mb": self.most["VmRSS"] // 1024}
+
+
+def prepare(folder: str, cache: str, mode: str, nodes: int) -> dict[str, Any]:
+    """Targets and partition, once."""
+    from agssl.data.packed import open_packed
+    from agssl.pretext.prepare import make_task, prepared
+    from agssl.scale.batches import Batches
+
+    graph, seconds = open_packed(folder), {}
+    with Peak() as peak:
+        start = time.perf_counter()
+        _ = graph.fingerprint
+        seconds["fingerprint"] = time.perf_counter() - start
+        for name in TASKS:
+            task = make_task(name)
+            if task.needs_whole or mode == "full":
+                start = time.perf_counter()
+                prepared(task, graph, Path(cache))
+                seconds[name] = time.perf_counter() - start
+        if mode == "partition":
+            start = time.perf_counter()
+            _ = Batches(graph, mode, nodes, 1, Path(cache)).parts
+            seconds["partition"] = time.perf_counter() - start
+    return {"prepare_seconds": {k: round(v, 2) for k, v in seconds.items()}, "prepare": peak.megabytes()}
+
+
+def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[str, Any]:
+    """A few epochs of every teacher and of the student."""
+    from agssl.config import Settings
+    from agssl.data.packed import open_packed
+    from agssl.train.fit import fit
+
+    graph = open_packed(folder)
+    settings = Settings(epochs=count, patience=None, alpha=1.0, generations=1, batch=mode, batch_nodes=nodes)
+    ends: dict[str, list[float]] = defaultdict(list)
+    with Peak() as peak:
+        last = [0.0]
+
+        def watch(stage: str, record: dict[str, float]) -> None:
+            now = time.perf_counter()
+            ends[stage].append(now - last[0])
+            last[0] = now
+
+        last[0] = time.perf_counter()
+        fit(graph, settings, watch=watch, cache=Path(cache))
+    stages = {stage: sum(times[1:]) / len(times[1:]) for stage, times in ends.items()}
+    mean = sum(stages.values()) / len(stages)
+    return {
+        "mode": mode,
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "seconds_per_epoch": round(mean, 4),
+        "microseconds_per_edge": round(1e6 * mean / graph.num_edges, 4),
+        **peak.megabytes(),
+        "stages": {stage: round(value, 4) for stage, value in stages.items()},
+    }
+
+
+def whole(folder: str, cache: str, mode: str, nodes: int, seed: int) -> dict[str, Any]:
+    """All of AGSSL by its defaults, and its accuracy."""
+    from agssl.cli.progress import Progress
+    from agssl.config import Settings
+    from agssl.data.packed import open_packed
+    from agssl.runner import Job, fit_seed
+
+    graph, settings = open_packed(folder), Settings(batch=mode, batch_nodes=nodes)
+    start = time.perf_counter()
+    with Peak() as peak, Progress(1, settings.epochs, 1) as progress:
+        metrics = fit_seed(Job(graph, settings, cache=Path(cache), threads=2), seed, progress.watch(seed))
+    return {
+        "mode": mode,
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "seconds": round(time.perf_counter() - start, 1),
+        **peak.megabytes(),
+        "epochs": metrics["epochs"],
+        "test_accuracy": metrics["test"]["accuracy"],
+        "teachers": {teacher["task"]: teacher["test_accuracy"] for teacher in metrics["teachers"]},
+    }
+
+
+CALLS = {"prepare": prepare, "epochs": epochs, "whole": whole}
+
+
+def fresh(name: str, *arguments: Any) -> dict[str, Any]:
+    """One of the functions above in a process of its own."""
+    words = [sys.executable, __file__, "--call", json.dumps([name, *arguments])]
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def generated(root: Path, edges: int) -> str:
+    """The folder of the graph with that many edges."""
+    folder = root / f"graph-{edges}"
+    if not folder.exists():
+        words = ["data", "generate", "--nodes", str(edges // 10), "--edges", str(edges), str(folder)]
+        subprocess.run([sys.executable, "-m", "agssl", *words], check=True, stdout=subprocess.DEVNULL)
+    return str(folder)
+
+
+def write(changes: dict[str, Any]) -> None:
+    """Rows replace those of the same mode and size; the rest of the file stays."""
+    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for part, rows in changes.items():
+        ours = {(row["mode"], row["edges"]) for row in rows}
+        kept = [row for row in found.get(part, []) if (row["mode"], row["edges"]) not in ours]
+        found[part] = sorted([*kept, *rows], key=lambda row: (row["mode"], row["edges"]))
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edges", default="100000,1000000,10000000", help="sizes, with commas")
+    parser.add_argument("--modes", default="full,partition,neighbour")
+    parser.add_argument("--batch-nodes", type=int, default=16384)
+    parser.add_argument("--epochs", type=int, default=3, help="the first of them is not counted (default: 3)")
+    parser.add_argument("--whole", type=int, metavar="EDGES", help="instead: all of AGSSL on a graph of this size")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--root", type=Path, default=Path("runs/scale"), help="where graphs and targets are kept")
+    parser.add_argument("--json", action="store_true", help="print the rows on stdout")
+    parser.add_argument("--call", type=json.loads, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.call:
+        print(json.dumps(CALLS[args.call[0]](*args.call[1:])))
+        return
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    cache, rows = str(args.root / "targets"), []
+    for edges in [args.whole] if args.whole else [int(size) for size in args.edges.split(",")]:
+        folder = generated(args.root, edges)
+        for mode in ["partition"] if args.whole else args.modes.split(","):
+            made = fresh("prepare", folder, cache, mode, args.batch_nodes)
+            how = ("whole", folder, cache, mode, args.batch_nodes, args.seed)
+            row = fresh(*(how if args.whole else ("epochs", *how[1:-1], args.epochs)))
+            rows.append(row | made)
+            print({k: v for k, v in row.items() if k != "stages"}, file=sys.stderr)
+            write({"whole" if args.whole else "rows": rows[-1:]})
+    if args.json:
+        print(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Cutting parts out of a graph that may lie on disk: only the rows that are asked for are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from agssl.data.graph import Graph
+from agssl.data.splits import Split
+from agssl.ops.csr import Csr
+
+
+def neighbour_entries(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All neighbours of these nodes, row after row, int32, and how many each row has."""
+    starts = graph.indptr[nodes]
+    counts = graph.indptr[nodes + 1] - starts
+    before = np.cumsum(counts) - counts
+    return graph.indices[np.repeat(starts - before, counts) + np.arange(counts.sum())], counts
+
+
+def sampled_neighbours(graph: Graph, nodes: np.ndarray, fanout: int, draw: np.random.Generator) -> np.ndarray:
+    """Sorted distinct neighbours of these nodes: all of a node with at most `fanout`, else that many draws of them."""
+    starts = graph.indptr[nodes]
+    counts = graph.indptr[nodes + 1] - starts
+    few = counts <= fanout
+    drawn = (draw.random((int((~few).sum()), fanout)) * counts[~few, None]).astype(np.int64) + starts[~few, None]
+    return np.union1d(neighbour_entries(graph, nodes[few])[0], graph.indices[drawn.ravel()])
+
+
+def hood(graph: Graph, seeds: np.ndarray, fanouts: tuple[int, ...], draw: np.random.Generator) -> np.ndarray:
+    """The seeds with sampled neighbours, those with sampled neighbours of their own, and so on; sorted."""
+    nodes = front = np.unique(seeds)
+    for fanout in fanouts:
+        front = np.setdiff1d(sampled_neighbours(graph, front, fanout, draw), nodes, assume_unique=True)
+        nodes = np.union1d(nodes, front)
+    return nodes.astype(np.int64)
+
+
+def induced(graph: Graph, nodes: np.ndarray) -> Graph:
+    """The graph of these sorted nodes and all edges between them, with their features, labels and split."""
+    columns, counts = neighbour_entries(graph, nodes)
+    lookup = np.full(graph.num_nodes, -1, dtype=np.int32)
+    lookup[nodes] = np.arange(len(nodes), dtype=np.int32)
+    columns = lookup[columns]
+    inside = columns >= 0
+    before = np.zeros(len(inside) + 1, dtype=np.int64)
+    np.cumsum(inside, out=before[1:])
+    indptr = np.concatenate([[0], before[np.cumsum(counts)]])
+    return replace(
+        graph,
+        indptr=indptr,
+        indices=columns[inside],
+        x=graph.x[nodes],
+        y=graph.y[nodes],
+        split=None if graph.split is None else _split_within(graph.split, lookup),
+        node_names=None,
+    )
+
+
+def _split_within(split: Split, lookup: np.ndarray) -> Split:
+    parts = (lookup[part].astype(np.int64) for part in (split.train, split.val, split.test))
+    train, val, test = (part[part >= 0] for part in parts)
+    return Split(train, val, test, split.origin)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredAdjacency:
+    """Â of a graph that may lie on disk: only rows that are asked for are ever made."""
+
+    graph: Graph
+
+    @property
+    def rows(self) -> int:
+        """N."""
+        return self.graph.num_nodes
+
+    @cached_property
+    def _scale(self) -> np.ndarray:
+        """(degree + 1)^-1/2."""
+        return ((self.graph.degree + 1.0) ** -0.5).astype(np.float32)
+
+    def take(self, nodes: np.ndarray) -> Csr:
+        """The rows of these nodes, [n, N], with the self-loop of each in its sorted place."""
+        columns, counts = neighbour_entries(self.graph, nodes)
+        ends = np.cumsum(counts)
+        own = nodes.astype(np.int32)
+        before = np.zeros(len(columns) + 1, dtype=np.int64)  # entries that sort before their own node
+        np.cumsum(columns < np.repeat(own, counts), out=before[1:])
+        loops = ends - counts + before[ends] - before[ends - counts] + np.arange(len(nodes))
+        indices = np.empty(len(columns) + len(nodes), dtype=np.int32)
+        others = np.ones(len(indices), dtype=bool)
+        others[loops] = False
+        indices[others], indices[loops] = columns, own
+        indptr = np.concatenate([[0], ends + np.arange(1, len(nodes) + 1)]).astype(np.int32)
+        values = np.repeat(self._scale[nodes], counts + 1) * self._scale[indices]
+        return Csr(torch.from_numpy(indptr), torch.from_numpy(indices), torch.from_numpy(values), self.rows)

@@ -1,0 +1,1 @@
+"""Past one machine's memory, and past one machine."""

@@ -1,0 +1,263 @@
+"""Mini-batches: what a part of a graph is, which parts an epoch has, and that everything trains on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+import agssl.train.infer as inference
+import agssl.train.problem as problems
+from agssl.data.graph import Graph
+from agssl.data.packed import open_packed, write_packed
+from agssl.errors import SettingsError
+from agssl.models.gcn import Gcn, Shape
+from agssl.ops.subgraph import StoredAdjacency, hood, induced, sampled_neighbours
+from agssl.pretext.base import NONE, TASKS, Part
+from agssl.pretext.prepare import make_task
+from agssl.rng import Rng
+from agssl.scale.batches import Batches
+from agssl.store.stages import Stages
+from agssl.train.fit import fit
+from agssl.train.loop import Schedule
+from agssl.train.problem import Problem
+from reference import dense
+from reference.graphs import blocks_graph, edge_list
+from reference.settings import quick as settings
+
+MODES = ("partition", "neighbour")
+
+
+def shape_of(graph: Graph, **changes) -> Shape:
+    return Shape(graph.num_features, 6, graph.num_classes, **changes)
+
+
+def batched(graph: Graph, mode: str, nodes: int = 20, **changes) -> Problem:
+    problem = Problem.of(graph, shape_of(graph, **changes))
+    return replace(problem, batches=Batches(problem.graph, mode, nodes, problem.shape.layers))
+
+
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_a_part_has_all_edges_between_its_nodes_and_what_they_carry(density: float) -> None:
+    graph = blocks_graph(density=density)
+    nodes = np.sort(np.random.default_rng(0).choice(60, 25, replace=False))
+    part = induced(graph, nodes)
+    place = {int(node): at for at, node in enumerate(nodes)}
+    expected = {(place[i], place[j]) for i, j in edge_list(graph) if i in place and j in place}
+    assert set(edge_list(part)) == expected
+    assert expected
+    np.testing.assert_array_equal(dense.dense_features(part), dense.dense_features(graph)[nodes])
+    np.testing.assert_array_equal(part.y, graph.y[nodes])
+    for name in ("train", "val", "test"):
+        mine, theirs = getattr(part.split, name), getattr(graph.split, name)
+        assert {int(nodes[at]) for at in mine} == set(theirs.tolist()) & set(nodes.tolist())
+
+
+def test_rows_of_a_stored_adjacency_are_those_of_the_dense_one() -> None:
+    graph = blocks_graph()
+    nodes = np.array([5, 0, 59, 17])
+    rows = StoredAdjacency(graph).take(nodes)
+    matrix = sp.csr_matrix((rows.values.numpy(), rows.indices.numpy(), rows.indptr.numpy()), (4, 60))
+    assert matrix.has_sorted_indices
+    np.testing.assert_allclose(matrix.toarray(), dense.normalised_of(graph)[nodes], rtol=1e-6)
+
+
+def test_sampled_neighbours_are_neighbours_all_of_them_where_they_are_few() -> None:
+    graph, draw = blocks_graph(), np.random.default_rng(0)
+    for node in range(60):
+        true = set(graph.neighbours(node).tolist())
+        few = sampled_neighbours(graph, np.array([node]), 3, draw)
+        assert set(few.tolist()) <= true
+        assert 0 < len(few) <= max(3, 0) or not true
+        assert set(sampled_neighbours(graph, np.array([node]), 60, draw).tolist()) == true
+
+
+def test_a_hood_with_a_large_fanout_is_all_nodes_within_reach() -> None:
+    graph = blocks_graph()
+    a = graph.adjacency().toarray() > 0
+    one = a[7] | (np.arange(60) == 7)
+    two = a[one].any(0) | one
+    np.testing.assert_array_equal(hood(graph, np.array([7]), (99, 99), np.random.default_rng(0)), np.flatnonzero(two))
+
+
+@pytest.mark.parametrize("nodes", [7, 20, 59, 60, 1000])
+def test_the_groups_of_an_epoch_hold_every_node_once_and_are_dealt_anew(nodes: int) -> None:
+    batches = Batches(blocks_graph(), "partition", nodes, 1)
+    first = list(batches.epoch(Rng(0).child(0)))
+    assert len(first) == batches.steps == -(-60 // nodes)
+    np.testing.assert_array_equal(np.sort(np.concatenate(first)), np.arange(60))
+    again, other = list(batches.epoch(Rng(0).child(0))), list(batches.epoch(Rng(0).child(1)))
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert len(first) == 1 or not all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+def test_neighbour_sets_hold_every_node_and_whole_seeds() -> None:
+    batches = Batches(blocks_graph(), "neighbour", 40, 1)
+    sets = list(batches.epoch(Rng(0)))
+    assert len(sets) == batches.steps > 1
+    assert set(np.concatenate(sets).tolist()) == set(range(60))
+    assert all((np.diff(some) > 0).all() for some in sets)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_part_has_labelled_nodes_and_those_that_were_wanted(mode: str) -> None:
+    problem = batched(blocks_graph(), mode)
+    wanted = np.array([3, 44])
+    parts = [part for part, _ in problem.steps(Rng(0), True, lambda rng: [wanted, NONE], problem.val_nodes)]
+    assert len(parts) == problem.batches.steps > 1
+    for part in parts:
+        assert set(problem.train_nodes.tolist()) <= set(part.nodes.tolist())  # there are fewer than a step would see
+        assert set(problem.val_nodes.tolist()) <= set(part.nodes.tolist())
+        assert set(wanted.tolist()) <= set(part.nodes.tolist())
+        np.testing.assert_array_equal(part.nodes[part.train_nodes], problem.train_nodes)
+        np.testing.assert_array_equal(part.labels.numpy(), problem.graph.y[part.nodes])
+
+
+def test_without_labels_none_are_added() -> None:
+    problem = batched(blocks_graph(), "partition", 10)
+    parts = [part.nodes for part, _ in problem.steps(Rng(0), False)]
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(60))
+
+
+def test_classes_weigh_in_a_part_as_they_do_in_the_whole() -> None:
+    problem = Problem.of(blocks_graph(), shape_of(blocks_graph()), balanced=True)
+    part = problem.part(np.arange(10))
+    assert torch.equal(part.class_weight, problem.class_weight)
+
+
+@pytest.mark.parametrize("norm", ["none", "batch"])
+@pytest.mark.parametrize("head", ["gcn", "linear"])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, layers, head, norm) -> None:
+    graph = blocks_graph(density=density)
+    model = Gcn(shape_of(graph, layers=layers, head=head, norm=norm), Rng(1))
+    monkeypatch.setattr(inference, "BLOCK_ENTRIES", 37)
+    monkeypatch.setattr(inference, "ON_DISK", 100)
+    found = inference.infer(model, graph)
+    if norm == "none":
+        last = np.eye(60) if head == "linear" else None
+        hidden, logits = dense.gcn(model, dense.normalised_of(graph), dense.dense_features(graph), last)
+    else:  # running averages at their start: a scale of 1 / sqrt(1 + eps)
+        model_ = Gcn(shape_of(graph, layers=layers, head=head), Rng(1))
+        last = np.eye(60) if head == "linear" else None
+        hidden, logits = dense.gcn(model_, dense.normalised_of(graph), dense.dense_features(graph), last)
+    np.testing.assert_allclose(found.hidden, hidden.detach(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.logits, logits.detach(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("head", ["gcn", "linear"])
+@pytest.mark.parametrize("most", [1 << 23, 10])
+def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head: str, most: int) -> None:
+    graph = blocks_graph()
+    monkeypatch.setattr(problems, "EVALUATED", most)
+    problem = batched(graph, "partition", head=head)
+    assert (problem.eval_field is None) == (most == 10)
+    model = Gcn(problem.shape, Rng(3))
+    expected = Problem.of(graph, problem.shape).evaluate(model)
+    assert problem.evaluate(model) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("setting", ["jt", "pf"])
+@pytest.mark.parametrize("task", sorted(TASKS))
+def test_every_task_trains_in_mini_batches(task: str, setting: str, mode: str) -> None:
+    how = settings(method="single", tasks=(task,), setting=setting, batch=mode, batch_nodes=24)
+    first = fit(blocks_graph(), how, seed=1)
+    assert torch.isfinite(first.logits).all()
+    again = fit(blocks_graph(), how, seed=1)
+    assert torch.equal(first.logits, again.logits)
+    assert first.history == again.history
+    moved = [record[task] for record in first.history[f"teacher {task}"] if task in record]
+    assert len(set(moved)) > 1
+
+
+@pytest.mark.parametrize("integration", ["lf", "ts", "average", "random", "weighted", "was"])
+def test_every_integration_trains_in_mini_batches(integration: str) -> None:
+    how = settings(integration=integration, tasks=("clu", "pairdis"), batch="partition", batch_nodes=24)
+    result = fit(blocks_graph(), how, seed=1)
+    torch.testing.assert_close(result.weights.sum(1), torch.ones(60))
+    record = result.history["student"][-1]
+    assert record["lambda0"] + record["lambda1"] == pytest.approx(1, abs=1e-4)
+    assert all(np.isfinite(value) for value in record.values())
+
+
+def test_settled_weights_of_a_part_are_those_of_its_nodes() -> None:
+    how = settings(integration="random", tasks=("clu", "dgi"), generations=1)
+    whole = fit(blocks_graph(), how, seed=1)
+    parts = fit(blocks_graph(), how.replace(batch="partition", batch_nodes=24), seed=1)
+    assert torch.equal(whole.weights, parts.weights)
+    epochs = [whole.history["student"][-1], parts.history["student"][-1]]
+    assert epochs[0]["lambda0"] == pytest.approx(epochs[1]["lambda0"], rel=1e-5)
+
+
+def test_mini_batches_learn_what_the_whole_graph_teaches() -> None:
+    graph = blocks_graph()
+    how = settings(method="gcn", epochs=60, patience=None, batch="partition", batch_nodes=24)
+    result = fit(graph, how, seed=0)
+    assert (result.logits.argmax(1).numpy() == graph.y)[graph.split.test].mean() > 0.8
+
+
+def test_no_test_label_reaches_a_mini_batch() -> None:
+    graph, how = blocks_graph(), settings(tasks=("clu", "dgi"), batch="partition", batch_nodes=24)
+    garbage = graph.y.copy()
+    garbage[graph.split.test] = (garbage[graph.split.test] + 1) % 3
+    assert torch.equal(fit(graph, how).logits, fit(replace(graph, y=garbage), how).logits)
+
+
+def test_a_stopped_training_in_mini_batches_goes_on(tmp_path: Path) -> None:
+    graph, how = blocks_graph(), settings(method="single", tasks=("pairsim",), batch="partition", batch_nodes=24)
+    expected = fit(graph, how, seed=1)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(stage: str, record: dict) -> None:
+        if record["epoch"] == 2:
+            raise Stopped
+
+    stages = Stages(tmp_path, every=0, brief=0)
+    with pytest.raises(Stopped):
+        fit(graph, how, seed=1, watch=stop, stages=stages)
+    assert torch.equal(fit(graph, how, seed=1, stages=stages).logits, expected.logits)
+    other = how.replace(batch_nodes=30)
+    assert torch.equal(fit(graph, other, seed=1, stages=stages).logits, fit(graph, other, seed=1).logits)
+
+
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_a_graph_on_disk_gives_the_same_bits(tmp_path: Path, density: float) -> None:
+    graph = blocks_graph(density=density)
+    write_packed(graph, tmp_path / "packed")
+    how = settings(tasks=("par", "pairdis"), batch="partition", batch_nodes=24)
+    mapped = open_packed(tmp_path / "packed").with_split(graph.split)
+    assert torch.equal(fit(graph, how).logits, fit(mapped, how).logits)
+
+
+def test_pairs_of_a_part_are_pairs_of_the_pool_with_true_distances() -> None:
+    graph = blocks_graph()
+    task = make_task("pairdis")
+    targets = task.prepare(graph, Rng(0))
+    nodes = np.arange(5, 40)
+    mine = task.part(targets, Part(induced(graph, nodes), nodes), Rng(0))
+    for name, pool in targets.items():
+        inside = {(i, j) for i, j in pool.T.tolist() if 5 <= i < 40 and 5 <= j < 40}
+        assert {(nodes[i], nodes[j]) for i, j in mine[name].T} == inside
+
+
+def test_epochs_and_patience_count_steps() -> None:
+    graph = blocks_graph()
+    how = Batches(graph, "partition", 6, 1).schedule(Schedule(epochs=500, patience=100))  # ten steps an epoch
+    assert (how.epochs, how.patience) == (50, 10)
+    how = Batches(graph, "partition", 2, 1).schedule(Schedule(epochs=500, patience=100))
+    assert (how.epochs, how.patience) == (20, 5)  # never fewer: each epoch is judged only once
+    how = Batches(graph, "partition", 2, 1).schedule(Schedule(epochs=3, patience=None))
+    assert (how.epochs, how.patience) == (3, None)
+
+
+def test_autossl_says_that_it_needs_the_whole_graph() -> None:
+    with pytest.raises(SettingsError, match="autossl searches on the whole graph"):
+        settings(method="autossl", batch="partition")
