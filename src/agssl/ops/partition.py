@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
 from agssl.data.graph import Graph
 
+LARGE = 1_000_000  # edges above which METIS gets a process of its own, and with it gives its memory back
+
 
 def metis_parts(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:
-    """The part of every node, int64 [N], by METIS k-way partitioning; parts may come out empty."""
+    """The part of every node, int64 [N], by METIS k-way partitioning; parts may come out empty.
+
+    METIS draws from the one random generator of the C library. Ray has threads that draw from it too, so beside them
+    METIS would not give the same parts twice, and runs in a process of its own.
+    """
+    if "ray" not in sys.modules and graph.num_edges < LARGE:
+        return _cut(graph.indptr, graph.indices, parts, seed)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        np.save(path / "indptr.npy", graph.indptr)
+        np.save(path / "indices.npy", graph.indices)
+        words = [sys.executable, "-c", f"import {__name__} as p; p._main()", folder, str(parts), str(seed)]
+        subprocess.run(words, check=True)
+        return np.load(path / "parts.npy")
+
+
+def _cut(indptr: np.ndarray, indices: np.ndarray, parts: int, seed: int) -> np.ndarray:
     import pymetis
 
-    adjacency = pymetis.CSRAdjacency(adj_starts=graph.indptr.astype(np.int32), adjacent=graph.indices)
+    adjacency = pymetis.CSRAdjacency(adj_starts=indptr.astype(np.int32), adjacent=indices)
     _, labels = pymetis.part_graph(parts, adjacency, options=pymetis.Options(seed=seed))
     return np.asarray(labels, dtype=np.int64)
+
+
+def _main() -> None:
+    """What the process of its own does: arrays from a folder, parts into it."""
+    folder, parts, seed = Path(sys.argv[1]), *map(int, sys.argv[2:4])
+    arrays = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("indptr", "indices"))
+    np.save(folder / "parts.npy", _cut(*map(np.asarray, arrays), parts, seed))

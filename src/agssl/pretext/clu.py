@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
@@ -40,12 +41,13 @@ class Clusters(PseudoLabels):
             )
         clusters = min(self.clusters or 10, graph.num_nodes)
         model = KMeans(clusters, n_init=3, random_state=rng.key() & 0x7FFFFFFF)
-        if graph.num_nodes <= SAMPLE:
-            labels = model.fit_predict(graph.x)
-        else:  # centres from a sample are as good, and features on disk need not fit into memory
-            model.fit(graph.x[np.sort(rng.numpy().choice(graph.num_nodes, SAMPLE, replace=False))])
-            blocks = range(0, graph.num_nodes, SAMPLE)
-            labels = np.concatenate([model.predict(graph.x[start : start + SAMPLE]) for start in blocks])
+        with threadpool_limits(1):  # sums over several threads would depend on how many there are
+            if graph.num_nodes <= SAMPLE:
+                labels = model.fit_predict(graph.x)
+            else:  # centres from a sample are as good, and features on disk need not fit into memory
+                model.fit(graph.x[np.sort(rng.numpy().choice(graph.num_nodes, SAMPLE, replace=False))])
+                blocks = range(0, graph.num_nodes, SAMPLE)
+                labels = np.concatenate([model.predict(graph.x[start : start + SAMPLE]) for start in blocks])
         return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
 
 
