@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from agssl.pool import work
 from agssl.scale import cluster as cluster_module
 from agssl.scale.cluster import Cluster, connect
 from reference.processes import alive, descendants, until
+from reference.tasks import lose, share, sleep_long
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,27 +42,21 @@ def test_an_item_is_refused_where_other_versions_are_installed() -> None:
         cluster_module._run(str, 7, os.getcwd(), ("0.0.1", ours[1]))
 
 
+@pytest.mark.parametrize("address", ["ray://head:10001", "head", "127.0.0.1:1"])
+def test_an_address_without_a_cluster_is_refused_at_once(address: str) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (extra scale)")
+    with pytest.raises(SettingsError, match=address), connect(address):
+        pass
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     pytest.importorskip("ray", reason="Ray is not installed (extra scale)")
-    with pytest.MonkeyPatch.context() as patch:  # workers must find this file and the package
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), str(Path(agssl.__file__).parents[1])]))
-        patch.syspath_prepend(str(Path(__file__).parent))
+    folders = (Path(__file__).parents[1], Path(agssl.__file__).parents[1])
+    with pytest.MonkeyPatch.context() as patch:  # workers must find `reference` and the package
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)))
         with connect() as joined:
             yield joined
-
-
-def _share(numbers: np.ndarray, item: int) -> tuple[int, float, int, str]:
-    if item < 0:
-        raise GraphError(f"item {item} is\nnegative")
-    return item, float(numbers[item]), os.getpid(), os.getcwd()
-
-
-def _names() -> Any:
-    """The functions of this file, from where a worker imports them."""
-    import test_cluster
-
-    return test_cluster
 
 
 def test_items_are_tasks_and_what_they_share_is_put_once(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +72,7 @@ def test_items_are_tasks_and_what_they_share_is_put_once(cluster: Cluster, monke
         if item == 1:
             queue.append(9)  # what comes of one may make another
 
-    call = functools.partial(_names()._share, numbers)
+    call = functools.partial(share, numbers)
     work(call, lambda: queue.pop(0) if queue else None, done, cluster.slots, cluster=cluster)
     assert sorted(result[:2] for result in found) == [(1, 0.5), (2, 1.0), (3, 1.5), (9, 4.5)]
     assert os.getpid() not in {result[2] for result in found} and {result[3] for result in found} == {os.getcwd()}
@@ -87,31 +81,17 @@ def test_items_are_tasks_and_what_they_share_is_put_once(cluster: Cluster, monke
 
 def test_an_error_of_an_item_is_the_error_that_was_raised(cluster: Cluster) -> None:
     items = iter([-1])
-    call = functools.partial(_names()._share, np.zeros(2))
+    call = functools.partial(share, np.zeros(2))
     with pytest.raises(GraphError) as caught:
         work(call, lambda: next(items, None), lambda item, result: None, 1, cluster=cluster)
     assert type(caught.value) is GraphError and str(caught.value) == "item -1 is negative"
 
 
-def _lose(folder: str, item: int) -> int:
-    """Die the first time, as if the machine were lost."""
-    mark = Path(folder) / f"begun-{item}"
-    if item == 1 and not mark.exists():
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return item * 10
-
-
 def test_the_item_of_a_lost_worker_is_run_again(cluster: Cluster, tmp_path: Path) -> None:
     items, found = iter([0, 1, 2]), []
-    call = functools.partial(_names()._lose, str(tmp_path))
+    call = functools.partial(lose, str(tmp_path))
     work(call, lambda: next(items, None), lambda item, result: found.append(result), 2, cluster=cluster)
     assert sorted(found) == [0, 10, 20] and (tmp_path / "begun-1").exists()
-
-
-def _sleep(folder: str, item: int) -> None:
-    (Path(folder) / str(os.getpid())).touch()
-    time.sleep(120)
 
 
 def test_an_interrupt_ends_what_was_begun(cluster: Cluster, tmp_path: Path) -> None:
@@ -124,7 +104,7 @@ def test_an_interrupt_ends_what_was_begun(cluster: Cluster, tmp_path: Path) -> N
 
     asked: list[int] = []
     with pytest.raises(KeyboardInterrupt):
-        call = functools.partial(_names()._sleep, str(tmp_path))
+        call = functools.partial(sleep_long, str(tmp_path))
         work(call, feed, lambda item, result: None, 2, cluster=cluster)
     (worker,) = (int(path.name) for path in tmp_path.iterdir())
     until(lambda: not alive(worker))

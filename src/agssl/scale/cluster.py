@@ -11,6 +11,8 @@ import logging
 import os
 import platform
 import signal
+import socket
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from importlib import metadata
@@ -26,6 +28,7 @@ RETRIES = 5  # times that an item is begun again because its worker was lost; an
 # what a worker must know of the environment of the command, where it is set there
 PASSED = ("AGSSL_DATA", "AGSSL_CACHE", "OMP_NUM_THREADS", "OMP_WAIT_POLICY")
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+_SILENT: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 
 
 def check_ray() -> None:
@@ -98,30 +101,40 @@ def connect(address: str | None = None, threads: int = 1) -> Iterator[Cluster]:
         threads: of one task.
     """
     check_ray()
-    os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
     import ray
 
-    if address is not None and "://" in address:
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    before = signal.getsignal(signal.SIGTERM)
+    with contextlib.redirect_stdout(sys.stderr):  # Ray tells of lost workers on stdout, which is for results
+        try:
+            if address is None:  # workers inherit the environment
+                ray.init(address="local", include_dashboard=False, **_SILENT)
+            else:
+                _join(address)
+            signal.signal(signal.SIGTERM, before)  # Ray has put its own in place
+            yield Cluster(threads)
+        finally:
+            ray.shutdown()
+
+
+def _join(address: str) -> None:
+    import ray
+
+    host, _, port = address.rpartition(":")
+    if address != "auto" and ("/" in host or not host or not port.isdecimal()):
         raise SettingsError(
             f"the Ray address {address!r} is not understood; give auto or host:port, on a machine of the cluster"
         )
-    how: dict[str, Any] = {"address": "local", "include_dashboard": False}
-    if address is not None:  # what is started here inherits the environment
-        variables = {name: os.environ[name] for name in PASSED if name in os.environ}
-        how = {"address": address, "runtime_env": {"env_vars": variables}}
-    before = signal.getsignal(signal.SIGTERM)
+    variables = {name: os.environ[name] for name in PASSED if name in os.environ}
     try:
-        try:
-            ray.init(log_to_driver=False, logging_level=logging.ERROR, **how)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise SettingsError(
-                f"cannot join the Ray cluster at {address!r}: {error}; start one with `ray start --head`"
-            ) from error
-        finally:
-            signal.signal(signal.SIGTERM, before)  # Ray puts its own in place
-        yield Cluster(threads)
-    finally:
-        ray.shutdown()
+        if address != "auto":
+            socket.create_connection((host, int(port)), timeout=10).close()  # Ray itself would try for minutes
+        ray.init(address=address, runtime_env={"env_vars": variables}, **_SILENT)
+    except (OSError, ValueError, RuntimeError, OverflowError) as error:
+        raise SettingsError(
+            f"cannot join a Ray cluster at {address!r}: {error}; start one with `ray start --head`"
+        ) from error
 
 
 def _run(call: Callable[[T], R], item: T, folder: str, versions: tuple[str, str]) -> R:
