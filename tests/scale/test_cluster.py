@@ -20,7 +20,7 @@ from agssl.errors import AgsslError, GraphError, SettingsError
 from agssl.pool import work
 from agssl.scale import cluster as cluster_module
 from agssl.scale.cluster import Cluster, connect
-from reference.processes import alive, descendants, until
+from reference.processes import alive, descendants, title, until
 from reference.tasks import lose, share, sleep_long
 
 
@@ -119,16 +119,18 @@ def test_more_threads_than_any_machine_has_are_refused(cluster: Cluster) -> None
 def test_ctrl_c_leaves_nothing_of_a_ray_that_was_started(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed (extra scale)")
     words = ["-m", "agssl", "fit", "digits", "--ray", "--epochs", "1000000", "--patience", "0", "--hidden", "64"]
-    words += ["--method", "gcn", "--out", str(tmp_path / "run"), "--checkpoint", "0"]
+    words += ["--method", "gcn", "--out", str(tmp_path / "run")]
     variables = os.environ | {
         "PYTHONPATH": str(Path(agssl.__file__).parents[1]),
         "AGSSL_CACHE": str(tmp_path / "cache"),
     }
     process = subprocess.Popen([sys.executable, *words], env=variables, stderr=subprocess.PIPE, text=True)
-    until(lambda: any((tmp_path / "run").glob("**/*.safetensors")), 300)
-    started = descendants(process.pid)
-    assert len(started) > 2
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    try:
+        until(lambda: any(title(pid).startswith("ray::_run") for pid in descendants(process.pid)), 300)
+        started = descendants(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=300)
+    finally:
+        process.kill()
     assert process.returncode == 130 and "interrupted" in said and "Traceback" not in said
     until(lambda: not any(alive(pid) for pid in started))
