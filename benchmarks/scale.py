@@ -123,7 +123,7 @@ def whole(folder: str, cache: str, mode: str, nodes: int, seed: int) -> dict[str
 
     graph, settings = open_packed(folder), Settings(batch=mode, batch_nodes=nodes)
     start = time.perf_counter()
-    with Peak() as peak, Progress(1, settings.epochs, 1) as progress:
+    with Peak() as peak, Progress(1, settings.epochs, True) as progress:
         metrics = fit_seed(Job(graph, settings, cache=Path(cache), threads=2), seed, progress.watch(seed))
     return {
         "mode": mode,

@@ -153,12 +153,17 @@ def _tensorboard(tensorboard: Any) -> str:
         return f"tensorboard {tensorboard.__version__}, {len(os.listdir(folder))} file of events"
 
 
+def _ray(ray: Any) -> str:
+    return f"ray {ray.__version__}; no cluster was started"
+
+
 EXTRAS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "tune": ("optuna", _optuna),
     "es": ("cmaes", _cmaes),
     "plot": ("matplotlib", _matplotlib),
     "pyg": ("torch_geometric", _pyg),
     "track": ("tensorboard", _tensorboard),
+    "scale": ("ray", _ray),
 }
 
 

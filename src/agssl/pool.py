@@ -10,7 +10,10 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing.connection import wait as wait_for_end
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from agssl.scale.cluster import Cluster
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,27 +25,27 @@ def work(
     done: Callable[[T, R], None],
     jobs: int,
     fresh: bool = False,
+    cluster: Cluster | None = None,
 ) -> None:
     """Call a function on every item, at most `jobs` at a time; with one job, in this process.
 
     Args:
-        call: a function that a new process can import.
+        call: a function that a new process can import; what it is bound to goes to each process once.
         feed: the next item to begin, or None while there is none; it is asked again after each `done`.
         done: called here, with the item and what came of it, as soon as it is ready.
         jobs: how many processes.
         fresh: a new process for every item, so that nothing of an earlier one is left in its memory.
+        cluster: on its machines instead of in processes of this one.
     """
-    if jobs == 1 and not fresh:
+    if jobs == 1 and not fresh and cluster is None:
         while (item := feed()) is not None:
             done(item, call(item))
         return
-    with _pool(jobs, fresh) as pool:
+    with _processes(call, jobs, fresh) if cluster is None else cluster.tasks(call, fresh) as submit:
         flying: dict[Future[R], T] = {}
         while True:
             while len(flying) < jobs and (item := feed()) is not None:
-                # workers inherit this: Ctrl-C reaches the whole terminal, but is ours to deal with
-                with _interrupts_later():
-                    flying[pool.submit(call, item)] = item
+                flying[submit(item)] = item
             if not flying:
                 return
             ready, _ = wait(flying, return_when=FIRST_COMPLETED)
@@ -51,14 +54,20 @@ def work(
 
 
 @contextlib.contextmanager
-def _pool(processes: int, fresh: bool) -> Iterator[ProcessPoolExecutor]:
-    """Worker processes that are gone when the block ends, however it ends."""
+def _processes(call: Callable[[T], R], count: int, fresh: bool) -> Iterator[Callable[[T], Future[R]]]:
+    """A function that begins an item in one of the processes; they are gone when the block ends, however it ends."""
     # spawn, because forking a process that has run torch threads can hang
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, context, _end_with_parent, max_tasks_per_child=1 if fresh else None)
+    pool = ProcessPoolExecutor(count, context, _begin, (call,), max_tasks_per_child=1 if fresh else None)
+
+    def submit(item: T) -> Future[R]:
+        # workers inherit this: Ctrl-C reaches the whole terminal, but is ours to deal with
+        with _interrupts_later():
+            return pool.submit(_run, item)
+
     try:
-        yield pool
+        yield submit
         pool.shutdown()
     except BaseException:
         workers = set(multiprocessing.active_children()) - before
@@ -68,6 +77,20 @@ def _pool(processes: int, fresh: bool) -> Iterator[ProcessPoolExecutor]:
         for worker in workers:
             worker.join(10)
         raise
+
+
+_call: Callable[[Any], Any]  # of a worker process
+
+
+def _begin(call: Callable[[Any], Any]) -> None:
+    """Set up a worker process."""
+    global _call
+    _call = call
+    _end_with_parent()
+
+
+def _run(item: Any) -> Any:
+    return _call(item)
 
 
 def _end_with_parent() -> None:

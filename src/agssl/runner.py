@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
+import platform
 import shutil
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
-from agssl.errors import SettingsError
+from agssl.errors import DataError, SettingsError
 from agssl.explain.node import softmax
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate
@@ -29,6 +30,9 @@ from agssl.store.stages import Stages
 from agssl.train.evolution import check_evolution
 from agssl.train.fit import Fit, fit
 from agssl.train.network import Watch, ignore
+
+if TYPE_CHECKING:
+    from agssl.scale.cluster import Cluster
 
 Metrics = dict[str, Any]
 MEASURES = ("accuracy", "macro_f1", "log_loss", "ece")
@@ -122,23 +126,26 @@ def fit_seeds(
     watch: Callable[[int], Watch] = lambda seed: ignore,
     done: Callable[[Metrics], None] = lambda metrics: None,
     finished: Mapping[int, Metrics] | None = None,
+    cluster: Cluster | None = None,
 ) -> list[Metrics]:
-    """The metrics of each seed, in the order of `seeds`; the same whatever `jobs` is.
+    """The metrics of each seed, in the order of `seeds`; the same whatever `jobs` and `cluster` are.
 
     Args:
         job: what they share.
         seeds: each makes its own split, where the split is drawn, and its own fit.
-        jobs: processes; with more than one, `watch` hears nothing.
+        jobs: processes; with more than one, or on a cluster, `watch` hears nothing.
         watch: gives the watcher of a seed.
         done: called with the metrics of each seed when it is ready.
         finished: the metrics of seeds that are ready already.
+        cluster: where to run them instead of here.
     """
     if jobs < 1:
         raise SettingsError(f"jobs = {jobs}, but at least one is needed")
     found = dict(finished or {})
     left = [seed for seed in seeds if seed not in found]
     jobs = max(1, min(jobs, len(left)))
-    if jobs > 1:
+    elsewhere = jobs > 1 or cluster is not None
+    if elsewhere and left:
         prepare(job)
 
     def finish(seed: int, metrics: Metrics) -> None:
@@ -146,9 +153,16 @@ def fit_seeds(
         done(metrics)
 
     waiting = iter(left)
-    call = functools.partial(fit_seed, job) if jobs > 1 else lambda seed: fit_seed(job, seed, watch(seed))
-    work(call, lambda: next(waiting, None), finish, jobs)
+    call = functools.partial(_fit_elsewhere, job) if elsewhere else lambda seed: fit_seed(job, seed, watch(seed))
+    work(call, lambda: next(waiting, None), finish, jobs, cluster=cluster)
     return [found[seed] for seed in seeds]
+
+
+def _fit_elsewhere(job: Job, seed: int) -> Metrics:
+    """`fit_seed` in another process, maybe of another machine; what it writes must be seen here."""
+    if job.out is not None and not job.out.is_dir():
+        raise DataError(f"{platform.node()} does not see {job.out}; with --out, name a folder that all machines share")
+    return fit_seed(job, seed)
 
 
 def prepare(job: Job) -> None:

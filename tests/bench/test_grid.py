@@ -119,7 +119,7 @@ def test_only_missing_cells_run_and_single_networks_come_first(tmp_path: Path, m
 def test_cells_of_a_running_group_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[Cell] = []
 
-    def fake_work(call: Any, feed: Any, done: Any, jobs: int, fresh: bool = False) -> None:
+    def fake_work(call: Any, feed: Any, done: Any, jobs: int, fresh: bool = False, cluster: None = None) -> None:
         flying: list[Cell] = []
         while True:
             while len(flying) < jobs and (cell := feed()) is not None:

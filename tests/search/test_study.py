@@ -41,7 +41,7 @@ def run(search: Search, trials: int) -> list[Event]:
 def scored(monkeypatch: pytest.MonkeyPatch, how: Callable[[Any], float | str]) -> list[Any]:
     """Replace the fit by a function of the task; gives the list of tasks that were scored."""
     tasks: list[Any] = []
-    monkeypatch.setattr(study, "score", lambda task: tasks.append(task) or how(task))
+    monkeypatch.setattr(study, "score", lambda common, task: tasks.append(task) or how(task))
     return tasks
 
 
@@ -86,7 +86,7 @@ def test_the_fit_sees_one_half_of_validation_and_is_scored_on_the_other(monkeypa
 
     real = objective.fit
     monkeypatch.setattr(objective, "fit", fake)
-    value = objective.score(objective.Task(0, 0, half, BASE, 100))
+    value = objective.score(objective.Common({100: half}), objective.Task(0, 0, BASE, 100))
     (given,) = seen
     assert (given.y[list(checked)] == -1).all() and (given.y[list(kept)] == graph.y[list(kept)]).all()
     predicted = real(given, BASE, 100).logits.argmax(1).numpy()
@@ -188,10 +188,11 @@ def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path)
     graph = halved(without_test(blocks_graph(90), "auto", 100), 100)
     base = quick(tasks=("clu:clusters=3", "pairdis"), generations=2)
     stages = Stages(tmp_path, brief=0)
-    plain = [objective.score(objective.Task(0, 0, graph, base.replace(beta=beta), 100)) for beta in (1.0, 5.0)]
+    tasks = [objective.Task(0, 0, base.replace(beta=beta), 100) for beta in (1.0, 5.0)]
+    plain = [objective.score(objective.Common({100: graph}), task) for task in tasks]
     kept, files = [], []
-    for beta in (1.0, 5.0):
-        kept.append(objective.score(objective.Task(0, 0, graph, base.replace(beta=beta), 100, stages=stages)))
+    for task in tasks:
+        kept.append(objective.score(objective.Common({100: graph}, stages=stages), task))
         files.append(len(list(tmp_path.iterdir())))
     assert files == [2 + 2, 2 + 2 + 2]  # two teachers and two students, then two students
     assert kept == plain

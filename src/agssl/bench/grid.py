@@ -7,11 +7,15 @@ import shutil
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from agssl.bench.cells import Cell, Record, Records, unique
+from agssl.bench.cells import Cell, Record, Records, unique, write_record
 from agssl.bench.measure import Place, prepare_targets, run_cell
 from agssl.errors import AgsslError
 from agssl.pool import work
+
+if TYPE_CHECKING:
+    from agssl.scale.cluster import Cluster
 
 
 class Grid:
@@ -29,13 +33,20 @@ class Grid:
         self.present = len(self.wanted) - len(self.missing)
         self.failed: dict[Cell, str] = {}
 
-    def run(self, place: Place, jobs: int, told: Callable[[Cell, Record | str, Estimate], None]) -> None:
+    def run(
+        self,
+        place: Place,
+        jobs: int,
+        told: Callable[[Cell, Record | str, Estimate], None],
+        cluster: Cluster | None = None,
+    ) -> None:
         """Run what is missing; a cell that fails is noted in `failed`, and the others go on.
 
         Args:
             place: where to.
             jobs: how many side by side; those that measure cost come last, one at a time.
             told: hears of every finished cell: its record, or why it failed, and what is left.
+            cluster: where to run them instead of here; cost is always measured here.
         """
         estimate = Estimate(self.missing, self.records, jobs)
 
@@ -44,6 +55,8 @@ class Grid:
             if isinstance(result, str):
                 self.failed[cell] = result
             else:
+                if not (place.out / cell.path).exists():  # written on a machine whose files we do not see
+                    write_record(place.out, cell, result)
                 self.records.add(result)
             estimate.finish(cell, result)
             if not cell.fresh and not any(other.group == cell.group for other in estimate.left.values()):
@@ -62,7 +75,7 @@ class Grid:
             return cell
 
         attempt = functools.partial(_attempt, place)
-        work(attempt, feed, done, max(1, min(jobs, len(shared))))
+        work(attempt, feed, done, max(1, min(jobs, len(shared))), cluster=cluster)
         alone = in_order([cell for cell in self.missing if cell.fresh])
         first = iter({(cell.dataset, cell.settings.tasks): cell for cell in alone}.values())
         work(functools.partial(prepare_targets, place), lambda: next(first, None), lambda cell, _: None, 1, fresh=True)

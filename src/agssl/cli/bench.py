@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from agssl.cli.common import command_parser, json_text, say
+from agssl.cli.options import add_jobs, check_jobs, cores, workers
 from agssl.errors import DataError, SettingsError, unknown_name
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def add_parser(subparsers: Any) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting for every cell, e.g. epochs=50"
     )
     parser.add_argument("--out", metavar="FOLDER", default="results/bench", help="records (default: results/bench)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="cells to run side by side (default: one a core)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
+    add_jobs(parser, "cells", "one a core")
     parser.add_argument("--summary", action="store_true", help="run nothing; show what is there")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     parser.set_defaults(handler=run_bench)
@@ -68,6 +68,7 @@ def run_bench(args: argparse.Namespace) -> int:
     scope = scope_of(args)
     if args.threads < 1:
         raise SettingsError(f"threads = {args.threads}, but at least one is needed")
+    check_jobs(args)
     if any(thing.figures for thing in chosen.values()):
         from agssl.explain.plots import check_plotting
 
@@ -84,8 +85,7 @@ def run_bench(args: argparse.Namespace) -> int:
             say(f"written: {path}")
         return 0
     if not args.summary:
-        jobs = _jobs(args.jobs)
-        _run(grid, out, jobs, args.threads)
+        _run(grid, out, args)
         for thing in chosen.values():
             if thing.compute is not None:
                 thing.compute(scope, out, say)
@@ -118,7 +118,7 @@ def _show(chosen: dict[str, Any], scope: Scope, grid: Grid, out: Path, as_json: 
         sys.stdout.write(json_text({"cells": len(grid.wanted), "missing": left, "shown": values}))
 
 
-def _run(grid: Grid, out: Path, jobs: int, threads: int) -> None:
+def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
     """Run the missing cells of the datasets that can be read."""
     if not grid.missing:
         return
@@ -131,10 +131,10 @@ def _run(grid: Grid, out: Path, jobs: int, threads: int) -> None:
         if reasons[dataset]:
             say(f"{dataset} is left out: {reasons[dataset]}")
     grid.missing = [cell for cell in grid.missing if not reasons[cell.dataset]]
-    place = Place(out, data_folders().cache, threads, commit())
+    place = Place(out, data_folders().cache, args.threads, commit())
     try:
-        with Progress(len(grid.missing), grid.present) as progress:
-            grid.run(place, jobs, progress.done)
+        with workers(args, cores()) as (jobs, cluster), Progress(len(grid.missing), grid.present) as progress:
+            grid.run(place, jobs, progress.done, cluster)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
 
@@ -218,14 +218,6 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
         raise SettingsError(f"seeds {text!r} is not understood; give a count (5), a range (0-4) or a list (0,7)")
     return seeds
-
-
-def _jobs(asked: int | None) -> int:
-    if asked is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if asked < 1:
-        raise SettingsError(f"jobs = {asked}, but at least one is needed")
-    return asked
 
 
 class Progress:

@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from agssl.cli.common import command_parser, console, json_text, say, table
-from agssl.cli.options import add_compute, add_graph, add_seeds, add_settings, make_plan
+from agssl.cli.options import (
+    add_compute,
+    add_graph,
+    add_jobs,
+    add_seeds,
+    add_settings,
+    check_jobs,
+    cores,
+    make_plan,
+    with_ray,
+    workers,
+)
 from agssl.errors import GraphError, SettingsError
 
 _EXAMPLES = """\
@@ -52,11 +63,11 @@ def add_parser(subparsers: Any) -> None:
         help="seconds between checkpoints (default: 10; 0: every epoch)",
     )
     parser.add_argument("--track", metavar="WHERE", help="follow training in tensorboard or mlflow (extra track)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="seeds to run side by side (default: 1)")
     parser.add_argument(
         "--no-memory-check", dest="memory_check", action="store_false", help="start even if memory may not suffice"
     )
     add_compute(parser)
+    add_jobs(parser, "seeds", "1")
     add_settings(parser)
     parser.set_defaults(handler=run_fit)
 
@@ -68,13 +79,14 @@ def run_fit(args: argparse.Namespace) -> int:
         say(
             f"settings from {plan.config.removeprefix('shipped:')}, which comes with agssl; --no-config leaves them out"
         )
-    if args.jobs < 1:
-        raise SettingsError(f"jobs = {args.jobs}, but at least one is needed")
+    check_jobs(args)
     if not args.checkpoint >= 0:
         raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
     from agssl import runner
 
     runner.check(plan.settings, args.device, args.threads)
+    if with_ray(args) and args.device != "cpu":
+        raise SettingsError(f"device {args.device!r} is for one process, but Ray tasks get CPUs; leave one of them out")
     if args.plot:
         from agssl.explain.plots import check_plotting
 
@@ -83,8 +95,9 @@ def run_fit(args: argparse.Namespace) -> int:
         from agssl.track import check_tracking
 
         check_tracking(args.track)
-        if args.jobs > 1:
-            raise SettingsError(f"--track follows one seed at a time, but --jobs is {args.jobs}; leave one of them out")
+        if (args.jobs or 1) > 1 or with_ray(args):
+            other = "seeds go to Ray" if with_ray(args) else f"--jobs is {args.jobs}"
+            raise SettingsError(f"--track follows one seed at a time, but {other}; leave one of them out")
 
     from agssl.cli.progress import Following, Progress
     from agssl.data.fetch import data_folders
@@ -104,18 +117,19 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.train.fit import schedule_on
     from agssl.train.memory import batch_mode, check_memory
 
-    settings, jobs = plan.settings, min(args.jobs, len(plan.seeds))
+    expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
+    settings, expected = plan.settings, min(expected, len(plan.seeds))
     if settings.batch == "auto":
-        settings = settings.replace(batch=batch_mode(graph, settings, jobs))
+        settings = settings.replace(batch=batch_mode(graph, settings, expected))
         if settings.batch != "full":
             say(f"the whole graph at once would not fit into memory: training in parts (--batch {settings.batch})")
-    if args.memory_check and args.device == "cpu":
-        check_memory(graph, settings, jobs)
+    if args.memory_check and args.device == "cpu" and args.ray_address is None:
+        check_memory(graph, settings, expected)
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
     asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe)
-    with RunWriter(out, asked, args.restart) as writer:
+    with workers(args, 1) as (jobs, cluster), RunWriter(out, asked, args.restart) as writer:
         finished = writer.unfinished.finished(plan.seeds)
         if writer.unfinished.anything():
             say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
@@ -123,9 +137,10 @@ def run_fit(args: argparse.Namespace) -> int:
         where = (writer.staging, cache, args.device, args.threads, args.checkpoint)
         job = runner.Job(graph, settings, plan.split, *where)
         start = time.perf_counter()
-        with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, args.jobs) as progress:
+        alone = cluster is None and min(jobs, len(plan.seeds)) == 1
+        with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, alone) as progress:
             follow = Following(progress, args.track, Path(out), settings)
-            results = runner.fit_seeds(job, plan.seeds, args.jobs, follow.watch, follow.done, finished)
+            results = runner.fit_seeds(job, plan.seeds, jobs, follow.watch, follow.done, finished, cluster)
         summary = runner.summarise(graph.name, settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(

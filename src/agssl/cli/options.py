@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agssl import config
 from agssl.config import RUN_KEYS, Settings, parse_alpha, parse_task_weights, read_toml
 from agssl.errors import SettingsError
 from agssl.shipped import with_config
+
+if TYPE_CHECKING:
+    from agssl.scale.cluster import Cluster
 
 _HELP = {
     "method": f"{', '.join(config.METHODS)}",
@@ -107,6 +112,52 @@ def add_compute(parser: argparse.ArgumentParser) -> None:
     """Where to compute."""
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:1 ...")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
+
+
+def add_jobs(parser: argparse.ArgumentParser, what: str, default: str) -> None:
+    """How many side by side, and on which machines."""
+    group = parser.add_argument_group("side by side")
+    text = f"{what} to run side by side (default: {default}; with Ray, as many as there are CPUs for)"
+    group.add_argument("--jobs", type=int, metavar="N", help=text)
+    which = group.add_mutually_exclusive_group()
+    which.add_argument("--ray", action="store_true", help="as tasks of Ray, which is started for it (extra scale)")
+    which.add_argument(
+        "--ray-address",
+        metavar="ADDRESS",
+        help="as tasks of a Ray cluster that this machine is part of: host:port, or auto (extra scale)",
+    )
+
+
+def check_jobs(args: argparse.Namespace) -> None:
+    """Find what is wrong with the options of `add_jobs` before anything is read."""
+    if args.jobs is not None and args.jobs < 1:
+        raise SettingsError(f"jobs = {args.jobs}, but at least one is needed")
+    if with_ray(args):
+        from agssl.scale.cluster import check_ray
+
+        check_ray()
+
+
+def with_ray(args: argparse.Namespace) -> bool:
+    """Whether work goes to Ray."""
+    return args.ray or args.ray_address is not None
+
+
+@contextlib.contextmanager
+def workers(args: argparse.Namespace, default: int) -> Iterator[tuple[int, Cluster | None]]:
+    """How many side by side, by default so many, and the Ray cluster to do it on, if one is asked for."""
+    if not with_ray(args):
+        yield args.jobs or default, None
+        return
+    from agssl.scale.cluster import connect
+
+    with connect(args.ray_address, args.threads) as cluster:
+        yield args.jobs or cluster.slots, cluster
+
+
+def cores() -> int:
+    """How many CPUs of this machine we may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def add_seeds(parser: argparse.ArgumentParser) -> None:

@@ -27,12 +27,11 @@ class Progress:
     Args:
         seeds: how many seeds there are.
         epochs: most epochs of a stage.
-        jobs: with several processes only finished seeds are shown.
+        alone: one seed at a time is trained, in this process; else only finished seeds are shown.
     """
 
-    def __init__(self, seeds: int, epochs: int, jobs: int = 1) -> None:
-        self.seeds, self.epochs = seeds, epochs
-        self.alone = min(seeds, jobs) == 1
+    def __init__(self, seeds: int, epochs: int, alone: bool) -> None:
+        self.seeds, self.epochs, self.alone = seeds, epochs, alone
         self.live: Any = None
         self.task: Any = None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agssl.cli.bench import duration
 from agssl.cli.common import bar, command_parser, console, json_text, say, table
-from agssl.cli.options import add_graph, add_settings, make_plan
+from agssl.cli.options import add_graph, add_jobs, add_settings, check_jobs, make_plan, workers
 from agssl.errors import GraphError, SettingsError
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def add_parser(subparsers: Any) -> None:
         "--out", metavar="FILE", help="where to write the settings found (default: results/tune/GRAPH-METHOD.toml)"
     )
     parser.add_argument("--study", metavar="FILE", help="where trials are kept (default: as --out, ending in .db)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trials to run side by side (default: 1)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
+    add_jobs(parser, "trials", "1")
     add_settings(parser)
     # what `make_plan` asks for, and a search has no use for
     parser.set_defaults(handler=run_tune, seeds=None, seed=None, no_config=True)
@@ -60,9 +60,10 @@ def add_parser(subparsers: Any) -> None:
 def run_tune(args: argparse.Namespace) -> int:
     """Search, write the best settings and print what was found."""
     plan = make_plan(args)
-    for name in ("trials", "tuning_seeds", "jobs"):
+    for name in ("trials", "tuning_seeds"):
         if getattr(args, name) < 1:
             raise SettingsError(f"{name.replace('_', '-')} = {getattr(args, name)}, but at least one is needed")
+    check_jobs(args)
     from agssl.search.space import space_of
     from agssl.search.study import Search, check_tuning
 
@@ -111,10 +112,11 @@ def _search(search: Search, args: argparse.Namespace, out: Path) -> dict[str, An
     from agssl.search.study import best_of, config_text, count, importances, open_study, run_study
     from agssl.store.atomic import write_text
 
-    study = open_study(search, args.jobs)
-    before = count(study)["complete"]
-    say(f"{before} trials complete before, {max(0, args.trials - before)} to go; they are kept in {search.storage}")
-    run_study(search, study, args.trials, args.jobs, _Teller(study, args.trials, args.jobs))
+    with workers(args, 1) as (jobs, cluster):
+        study = open_study(search, jobs)
+        before = count(study)["complete"]
+        say(f"{before} trials complete before, {max(0, args.trials - before)} to go; they are kept in {search.storage}")
+        run_study(search, study, args.trials, jobs, _Teller(study, args.trials, jobs), cluster)
     number, score, settings = best_of(search, study)
     trials, seeds = count(study), list(search.graphs)
     header = [

@@ -9,6 +9,7 @@ nodes, and the score is the accuracy on the other. So settings are chosen by lab
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,17 +28,23 @@ STORE_LIMIT = 4 << 30  # bytes of trained teachers to keep while a study runs
 
 
 @dataclass(frozen=True, eq=False)
+class Common:
+    """What all trials share."""
+
+    graphs: Mapping[int, Graph]  # by seed, see `halved`
+    cache: Path | None = None
+    stages: Stages | None = None  # teachers that other trials have trained
+    threads: int = 1
+
+
+@dataclass(frozen=True, eq=False)
 class Task:
     """One seed of one trial."""
 
     trial: int
     step: int
-    graph: Graph  # see `halved`
     settings: Settings
     seed: int
-    cache: Path | None = None
-    stages: Stages | None = None  # teachers that other trials have trained
-    threads: int = 1
 
 
 def without_test(graph: Graph, split: str, seed: int) -> Graph:
@@ -57,14 +64,14 @@ def halved(graph: Graph, seed: int) -> Graph:
     return graph.with_split(Split(split.train, kept, scored, f"{split.origin}, validation halved"))
 
 
-def score(task: Task) -> float | str:
+def score(common: Common, task: Task) -> float | str:
     """The accuracy on the half that the fit did not see; or why it failed."""
-    torch.set_num_threads(task.threads)
-    graph = task.graph
+    torch.set_num_threads(common.threads)
+    graph = common.graphs[task.seed]
     assert graph.split is not None
-    targets = None if task.cache is None else task.cache / "targets"
+    targets = None if common.cache is None else common.cache / "targets"
     try:
-        result = fit(graph.hide_test(), task.settings, task.seed, cache=targets, stages=task.stages)
+        result = fit(graph.hide_test(), task.settings, task.seed, cache=targets, stages=common.stages)
     except AgsslError as error:
         return str(error)
     predicted = result.logits.argmax(1).cpu().numpy()

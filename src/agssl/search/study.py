@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import statistics
@@ -16,12 +17,14 @@ from agssl.config import Settings, effective
 from agssl.data.graph import Graph
 from agssl.errors import MissingExtraError, TrainingError
 from agssl.pool import work
-from agssl.search.objective import Task, halved, score, trim
+from agssl.search.objective import Common, Task, halved, score, trim
 from agssl.search.space import Space, settings_of, start
 from agssl.store.stages import Stages
 
 if TYPE_CHECKING:
     import optuna
+
+    from agssl.scale.cluster import Cluster
 
 STARTUP = 5  # complete trials before any is pruned
 RANDOM = 10  # trials before the sampler learns from those before
@@ -117,6 +120,7 @@ def run_study(
     trials: int,
     jobs: int = 1,
     told: Callable[[Event], None] = lambda event: None,
+    cluster: Cluster | None = None,
 ) -> None:
     """Go on until `trials` trials are complete in all; a trial's seeds run one by one, and bad trials end early.
 
@@ -126,11 +130,13 @@ def run_study(
         trials: complete ones, those of earlier runs included.
         jobs: trials side by side.
         told: hears of every trial that ends.
+        cluster: where to score them instead of here; what to try is decided here.
     """
     from optuna.trial import TrialState
 
     seeds, stages = list(search.graphs), search.stages
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
+    common = Common(halves, search.cache, stages, search.threads)
     flying: dict[int, Running] = {}
     ready: deque[Task] = deque()
     complete, failures = count(study)["complete"], 0
@@ -138,8 +144,7 @@ def run_study(
     def task(number: int) -> Task:
         running = flying[number]
         step = len(running.scores)
-        seed = seeds[step]
-        return Task(number, step, halves[seed], running.settings, seed, search.cache, stages, search.threads)
+        return Task(number, step, running.settings, seeds[step])
 
     def feed() -> Task | None:
         if ready:
@@ -181,7 +186,7 @@ def run_study(
             trim(stages.folder)
         told(Event(number, words[state], mean, len(running.scores), seconds, why))
 
-    work(score, feed, done, jobs)
+    work(functools.partial(score, common), feed, done, jobs, cluster=cluster)
     if stages is not None:
         trim(stages.folder, 0)
 
