@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+import agssl.ops.subgraph as subgraph
 import agssl.train.infer as inference
 import agssl.train.problem as problems
 from agssl.data.graph import Graph
@@ -151,11 +152,14 @@ def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, lay
 
 
 @pytest.mark.parametrize("head", ["gcn", "linear"])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("density", [1.0, 0.4])
 @pytest.mark.parametrize("most", [1 << 23, 10])
-def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head: str, most: int) -> None:
-    graph = blocks_graph()
+def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head, layers, density, most) -> None:
+    graph = blocks_graph(density=density)
     monkeypatch.setattr(problems, "EVALUATED", most)
-    problem = batched(graph, "partition", head=head)
+    monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 31)
+    problem = batched(graph, "partition", head=head, layers=layers)
     assert (problem.eval_field is None) == (most == 10)
     model = Gcn(problem.shape, Rng(3))
     expected = Problem.of(graph, problem.shape).evaluate(model)

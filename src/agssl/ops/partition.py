@@ -41,6 +41,6 @@ def _cut(indptr: np.ndarray, indices: np.ndarray, parts: int, seed: int) -> np.n
 
 def _main() -> None:
     """What the process of its own does: arrays from a folder, parts into it."""
-    folder, parts, seed = Path(sys.argv[1]), *map(int, sys.argv[2:4])
-    arrays = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("indptr", "indices"))
-    np.save(folder / "parts.npy", _cut(*map(np.asarray, arrays), parts, seed))
+    folder, parts, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    indptr, indices = np.load(folder / "indptr.npy"), np.load(folder / "indices.npy")
+    np.save(folder / "parts.npy", _cut(indptr, indices, parts, seed))

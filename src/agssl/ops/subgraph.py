@@ -7,10 +7,14 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
-from agssl.ops.csr import Csr
+from agssl.ops.adjacency import relabel_columns
+from agssl.ops.csr import Csr, product
+
+BLOCK_ENTRIES = 1 << 20  # stored entries of Â, or values of X, that a pass over a graph on disk has in memory
 
 
 def neighbour_entries(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -18,7 +22,9 @@ def neighbour_entries(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, np.n
     starts = graph.indptr[nodes]
     counts = graph.indptr[nodes + 1] - starts
     before = np.cumsum(counts) - counts
-    return graph.indices[np.repeat(starts - before, counts) + np.arange(counts.sum())], counts
+    at = np.repeat(starts - before, counts)
+    at += np.arange(len(at))
+    return graph.indices[at], counts
 
 
 def sampled_neighbours(graph: Graph, nodes: np.ndarray, fanout: int, draw: np.random.Generator) -> np.ndarray:
@@ -76,6 +82,16 @@ class StoredAdjacency:
     def rows(self) -> int:
         """N."""
         return self.graph.num_nodes
+
+    def propagated(self, nodes: np.ndarray) -> Tensor:
+        """The rows of Â X of these nodes, for dense features, [n, d]; in memory for a block at a time."""
+        sums = []
+        counts = np.cumsum(self.graph.degree[nodes])
+        for block in np.split(nodes, np.searchsorted(counts, np.arange(BLOCK_ENTRIES, counts[-1], BLOCK_ENTRIES))):
+            rows = self.take(block)
+            columns = np.unique(rows.indices.numpy())
+            sums.append(product(relabel_columns(rows, columns), torch.from_numpy(self.graph.x[columns])))
+        return torch.cat(sums)
 
     @cached_property
     def _scale(self) -> np.ndarray:

@@ -19,6 +19,8 @@ from agssl.train.loop import Best, Record, Schedule, by_validation, train
 from agssl.train.network import Trained, Watch, ignore
 from agssl.train.problem import Problem
 
+BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
+
 
 def distill_kl(logits: Tensor, target: Tensor, tau: float) -> Tensor:
     """tau^2/N sum_i KL(p_i || softmax(z_i / tau)) (Eq. 4; direction as in App. B), p detached from the graph."""
@@ -65,10 +67,10 @@ def train_student(
     model = Gcn(problem.shape, rng.child("model")).to(problem.device)
     both = torch.nn.ModuleDict({"model": model, "integrator": integrator})
     elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)
-    probabilities = torch.softmax(knowledge.logits / how.tau, dim=-1)
+    probabilities = torch.softmax(knowledge.logits / how.tau, dim=-1) if problem.batches is None else None
     # What each node was last told; a node is in one step of every epoch.
-    weights_now = torch.full((problem.graph.num_nodes, len(knowledge.logits)), 1 / len(knowledge.logits))
-    target_now = mixed(weights_now, probabilities.cpu())
+    teachers, nodes, classes = knowledge.logits.shape
+    weights_now, target_now = torch.full((nodes, teachers), 1 / teachers), torch.full((nodes, classes), 1 / classes)
     judges = knowledge.nodes.cpu().numpy() if integrator.learns else None
 
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
@@ -79,9 +81,10 @@ def train_student(
         integrator.step(rng.child("integrator"))
         weights = integrator(seen, here.logits, known)
         # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
-        target = mixed(weights.detach(), _rows(probabilities, known, 1))
+        says = torch.softmax(here.logits / how.tau, dim=-1) if probabilities is None else probabilities
+        target = mixed(weights.detach(), says)
         if elder is not None:
-            target = (target + _rows(elder, known, 0)) / 2
+            target = (target + (elder if known is None else elder.index_select(0, known))) / 2
         at = slice(None) if known is None else known
         weights_now[at], target_now[at] = weights.detach().cpu(), target.cpu()
         train_at = torch.from_numpy(part.train_nodes).to(problem.device)
@@ -133,7 +136,8 @@ def train_student(
     logits = problem.logits(model)
     integrator.eval()
     with torch.no_grad():
-        weights = integrator(logits, knowledge.logits)
+        blocks = torch.arange(nodes, device=logits.device).split(BLOCK)
+        weights = torch.cat([integrator(logits[at], knowledge.logits[:, at], at) for at in blocks])
     return Student(Trained(model, logits, best.record, history), weights, integrator)
 
 
@@ -148,10 +152,6 @@ def _within(knowledge: Knowledge, nodes: np.ndarray | None) -> tuple[Knowledge, 
     at, places, some = (torch.from_numpy(array).to(device) for array in (nodes, place[which], which))
     here = Knowledge(knowledge.logits[:, at], places, knowledge.labels[some], knowledge.judged[:, some])
     return here, at
-
-
-def _rows(values: Tensor, at: Tensor | None, axis: int) -> Tensor:
-    return values if at is None else values.index_select(axis, at)
 
 
 BUCKETS = (0, 1, 2, 3, 4, 7, 11, 21)  # lowest degree of each bucket

@@ -20,10 +20,9 @@ from agssl.errors import GraphError
 from agssl.models.gcn import Gcn
 from agssl.ops.csr import Csr, product
 from agssl.ops.features import Inputs
-from agssl.ops.subgraph import StoredAdjacency
+from agssl.ops.subgraph import BLOCK_ENTRIES, StoredAdjacency
 
-BLOCK_ENTRIES = 1 << 21  # stored entries of Â, or values of X, worked on at a time
-ON_DISK = 1 << 28  # bytes from which what is held for all nodes lies on disk
+ON_DISK = 1 << 24  # bytes from which what is held for all nodes lies on disk
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,7 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
                 _put(hidden, start, block)
             _put(above, start, block @ weight)
         below = above
-    logits = np.empty((graph.num_nodes, model.shape.classes), dtype=np.float32)
+    logits = _room(graph.num_nodes, model.shape.classes)
     if model.shape.head == "linear":
         np.add(below[:, : model.shape.classes], model.class_bias.cpu().numpy(), out=logits)
         return logits

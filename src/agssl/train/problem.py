@@ -26,7 +26,7 @@ from agssl.scale.world import World
 from agssl.store.stages import fingerprint
 from agssl.train.infer import infer_logits
 
-EVALUATED = 1 << 23  # edges that a plan to evaluate some nodes of a graph on disk may have
+EVALUATED = 1 << 23  # edges, or features, that a plan to evaluate some nodes of a graph on disk may hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,10 @@ class Problem:
 
     def with_shape(self, shape: Shape) -> Problem:
         """The same problem for networks of another shape; what was computed of the graph is kept."""
-        return self._changed(shape=shape)
+        other = self._changed(shape=shape)
+        if (shape.layers, shape.head, shape.norm) == (self.shape.layers, self.shape.head, self.shape.norm):
+            other.__dict__["eval_field"] = self.eval_field
+        return other
 
     def _changed(self, **changes: Any) -> Problem:
         other = replace(self, **changes)
@@ -197,18 +200,25 @@ class Problem:
         """The plan for the logits of `eval_nodes`; None where a pass over the whole graph is better."""
         if self.batches is None:
             return self.fixed_field(self.eval_nodes)
-        reach = self.eval_nodes
-        for _ in range(self.shape.layers + (self.shape.head == "gcn")):
+        adjacency, nodes, dense = StoredAdjacency(self.graph), self.eval_nodes, isinstance(self.graph.x, np.ndarray)
+        head = adjacency.take(nodes) if self.shape.head == "gcn" else take_rows(identity(adjacency.rows), nodes)
+        reach = np.unique(head.indices.numpy())
+        for _ in range(self.shape.layers - dense):
             if self.graph.degree[reach].sum() > EVALUATED:
                 return None
             reach = np.union1d(reach, neighbour_entries(self.graph, reach)[0])
-        adjacency = StoredAdjacency(self.graph)
-        head = take_rows(identity(adjacency.rows), self.eval_nodes)
-        if self.shape.head == "gcn":
-            head = adjacency.take(self.eval_nodes)
-        plan = receptive_field(adjacency, self.shape.layers, head, np.empty(0, dtype=np.int64), limit=1)
+        none = np.empty(0, dtype=np.int64)
+        if not dense:
+            plan = receptive_field(adjacency, self.shape.layers, head, none, limit=1)
+            assert plan.inputs is not None
+            return Inputs.of(self.graph, self.device, plan.inputs), replace(plan, inputs=None)
+        if len(reach) * self.graph.num_features > EVALUATED:
+            return None
+        # Dense features never change where nothing is dropped, so Â X takes the place of X, once and for all.
+        plan = receptive_field(adjacency, self.shape.layers - 1, head, none, limit=1)
         assert plan.inputs is not None
-        return Inputs.of(self.graph, self.device, plan.inputs), replace(plan, inputs=None)
+        blocks = (identity(len(plan.inputs), self.device), *plan.blocks)
+        return Inputs(adjacency.propagated(plan.inputs).to(self.device)), replace(plan, inputs=None, blocks=blocks)
 
     def task_loss(self, logits: Tensor) -> Tensor:
         """L_task: cross-entropy of the training nodes' logits."""
