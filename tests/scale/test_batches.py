@@ -67,6 +67,33 @@ def test_rows_of_a_stored_adjacency_are_those_of_the_dense_one() -> None:
     np.testing.assert_allclose(matrix.toarray(), dense.normalised_of(graph)[nodes], rtol=1e-6)
 
 
+def test_a_part_gathers_as_much_as_the_whole_graph_does(monkeypatch) -> None:
+    graph = blocks_graph()
+    monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 23)
+    problem, full = batched(graph, "partition"), dense.normalised_of(graph)
+    np.testing.assert_allclose(problem.stored.sums, full.sum(1), rtol=1e-6)
+    nodes = np.arange(10, 45)
+    csr = problem.part(nodes).normalised
+    matrix = sp.csr_matrix((csr.values.numpy(), csr.indices.numpy(), csr.indptr.numpy()), (35, 35)).toarray()
+    cut = full[np.ix_(nodes, nodes)]
+    np.testing.assert_allclose(matrix, cut * (full[nodes].sum(1) / cut.sum(1))[:, None], rtol=1e-5)
+    product = csr.transposed_product(torch.eye(35))
+    np.testing.assert_allclose(product.numpy(), matrix.T, rtol=1e-5)
+    whole = problem.part(np.arange(60)).normalised
+    np.testing.assert_allclose(whole.values, Problem.of(graph, problem.shape).normalised.values, rtol=1e-5)
+
+
+def test_masked_edges_of_a_part_are_gone_from_its_propagation() -> None:
+    graph = blocks_graph()
+    part = batched(graph, "partition").part(np.arange(10, 45))
+    source, target = np.array([edge_list(part.graph)[0]]).T
+    csr = part.adjacency.without(source, target)
+    matrix = sp.csr_matrix((csr.values.numpy(), csr.indices.numpy(), csr.indptr.numpy()), (35, 35)).toarray()
+    assert matrix[source[0], target[0]] == matrix[target[0], source[0]] == 0
+    before = part.normalised.values.numpy()
+    assert (csr.values.numpy() > before).sum() > 0  # the others of both ends count more, as their degree is lower
+
+
 def test_sampled_neighbours_are_neighbours_all_of_them_where_they_are_few() -> None:
     graph, draw = blocks_graph(), np.random.default_rng(0)
     for node in range(60):
@@ -137,7 +164,7 @@ def test_classes_weigh_in_a_part_as_they_do_in_the_whole() -> None:
 def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, layers, head, norm) -> None:
     graph = blocks_graph(density=density)
     model = Gcn(shape_of(graph, layers=layers, head=head, norm=norm), Rng(1))
-    monkeypatch.setattr(inference, "BLOCK_ENTRIES", 37)
+    monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 37)
     monkeypatch.setattr(inference, "ON_DISK", 100)
     found = inference.infer(model, graph)
     if norm == "none":

@@ -17,13 +17,17 @@ class Adjacency:
     """A + I of a graph, from which Â = D^-1/2 (A + I) D^-1/2 is made (Kipf & Welling's renormalised adjacency).
 
     Self-loops are stored in place, so that the pattern is that of Â and rows stay sorted.
+
+    A part of a larger graph lacks edges that leave it. Its entries are those of the larger Â, and each row is scaled to
+    the sum it has there: what a node gathers is then an estimate of what it would gather in the whole graph.
     """
 
     indptr: np.ndarray  # int32 [N + 1]
     indices: np.ndarray  # int32 [2E + N]
+    within: tuple[np.ndarray, np.ndarray] | None = None  # of a part: entries a row, and their sum, in the larger Â
 
     @classmethod
-    def of(cls, graph: Graph) -> Adjacency:
+    def of(cls, graph: Graph, within: tuple[np.ndarray, np.ndarray] | None = None) -> Adjacency:
         """A + I with the self-loop of each row in its sorted place."""
         n = graph.num_nodes
         rows = np.repeat(np.arange(n, dtype=np.int64), graph.degree)
@@ -34,7 +38,7 @@ class Adjacency:
         mask[loops] = False
         indices[mask] = graph.indices
         indices[loops] = np.arange(n, dtype=np.int32)
-        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices)
+        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices, within)
 
     @property
     def num_nodes(self) -> int:
@@ -46,11 +50,28 @@ class Adjacency:
         """The row of every stored entry, int32 [2E + N]."""
         return np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
 
+    @property
+    def _degree(self) -> np.ndarray:
+        """Entries of each row, in the larger graph where this is a part of one; float64, a fresh array."""
+        return (np.diff(self.indptr) if self.within is None else self.within[0]).astype(np.float64)
+
+    @cached_property
+    def _gain(self) -> np.ndarray | None:
+        """What each row of a part is scaled by, float32 [N]."""
+        if self.within is None:
+            return None
+        scale = (self._degree**-0.5).astype(np.float32)
+        return self.within[1] / np.add.reduceat(scale[self.rows] * scale[self.indices], self.indptr[:-1])
+
+    def _values(self, degree: np.ndarray) -> np.ndarray:
+        scale = (degree**-0.5).astype(np.float32)
+        values = scale[self.rows] * scale[self.indices]
+        return values if self._gain is None else values * self._gain[self.rows]
+
     @cached_property
     def normalised(self) -> Csr:
-        """Â, symmetric."""
-        scale = (np.diff(self.indptr).astype(np.float64) ** -0.5).astype(np.float32)
-        return self._csr(scale[self.rows] * scale[self.indices])
+        """Â; symmetric, unless this is a part of a larger graph."""
+        return self._csr(self._values(self._degree))
 
     def without(self, source: np.ndarray, target: np.ndarray) -> Csr:
         """Â of the graph with these undirected edges removed, each given in either direction (or twice).
@@ -58,10 +79,9 @@ class Adjacency:
         The pattern stays, the values of removed edges are zero and the others are normalised anew.
         """
         gone = np.unique(np.concatenate([self.position(source, target), self.position(target, source)]))
-        degree = np.diff(self.indptr).astype(np.float64)
+        degree = self._degree
         np.subtract.at(degree, self.rows[gone], 1)
-        scale = (degree**-0.5).astype(np.float32)
-        values = scale[self.rows] * scale[self.indices]
+        values = self._values(degree)
         values[gone] = 0
         return self._csr(values)
 
@@ -103,7 +123,7 @@ class Adjacency:
 
     def _csr(self, values: np.ndarray) -> Csr:
         indptr, indices = torch.from_numpy(self.indptr), torch.from_numpy(self.indices)
-        return Csr(indptr, indices, torch.from_numpy(values), self.num_nodes, symmetric=True)
+        return Csr(indptr, indices, torch.from_numpy(values), self.num_nodes, symmetric=self.within is None)
 
 
 def take_rows(a: Csr, rows: np.ndarray) -> Csr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -66,6 +67,16 @@ def induced(graph: Graph, nodes: np.ndarray) -> Graph:
     )
 
 
+def row_blocks(entries: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges of rows with about `BLOCK_ENTRIES` entries (or rows) each, given how many come before each row."""
+    start, rows = 0, len(entries) - 1
+    while start < rows:
+        stop = int(np.searchsorted(entries, entries[start] + BLOCK_ENTRIES, side="right")) - 1
+        stop = min(max(stop, start + 1), start + BLOCK_ENTRIES, rows)
+        yield start, stop
+        start = stop
+
+
 def _split_within(split: Split, lookup: np.ndarray) -> Split:
     parts = (lookup[part].astype(np.int64) for part in (split.train, split.val, split.test))
     train, val, test = (part[part >= 0] for part in parts)
@@ -82,6 +93,16 @@ class StoredAdjacency:
     def rows(self) -> int:
         """N."""
         return self.graph.num_nodes
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """The sum of each row, float32 [N]."""
+        sums = self._scale.astype(np.float64)  # of the node itself
+        for start, stop in row_blocks(self.graph.indptr):
+            first, last = self.graph.indptr[start], self.graph.indptr[stop]
+            before = np.concatenate([[0], np.cumsum(self._scale[self.graph.indices[first:last]], dtype=np.float64)])
+            sums[start:stop] += np.diff(before[self.graph.indptr[start : stop + 1] - first])
+        return (sums * self._scale).astype(np.float32)
 
     def propagated(self, nodes: np.ndarray) -> Tensor:
         """The rows of Â X of these nodes, for dense features, [n, d]; in memory for a block at a time."""

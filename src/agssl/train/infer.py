@@ -20,7 +20,7 @@ from agssl.errors import GraphError
 from agssl.models.gcn import Gcn
 from agssl.ops.csr import Csr, product
 from agssl.ops.features import Inputs
-from agssl.ops.subgraph import BLOCK_ENTRIES, StoredAdjacency
+from agssl.ops.subgraph import StoredAdjacency, row_blocks
 
 ON_DISK = 1 << 24  # bytes from which what is held for all nodes lies on disk
 
@@ -52,7 +52,7 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
     last = F.pad(model.class_weight, (0, -model.shape.classes % 16))
     weights = [*model.weights[1:], last]
     below = _room(graph.num_nodes, model.shape.hidden)
-    for start, stop in _blocks(np.arange(graph.num_nodes + 1) * _values_a_row(graph)):
+    for start, stop in row_blocks(np.arange(graph.num_nodes + 1) * _values_a_row(graph)):
         inputs = Inputs.of(graph, device, slice(start, stop))
         _put(below, start, torch.cat(inputs.times([model.weights[0]]), dim=1))
     for layer, weight in enumerate(weights):
@@ -77,18 +77,8 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
 def _propagation(graph: Graph, device: str) -> Iterator[tuple[int, Csr]]:
     """Â in blocks of rows, each with its first row."""
     adjacency = StoredAdjacency(graph)
-    for start, stop in _blocks(graph.indptr):
+    for start, stop in row_blocks(graph.indptr):
         yield start, adjacency.take(np.arange(start, stop)).to(device)
-
-
-def _blocks(entries: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges of rows with about `BLOCK_ENTRIES` entries (or rows) each, given how many come before each row."""
-    start, rows = 0, len(entries) - 1
-    while start < rows:
-        stop = int(np.searchsorted(entries, entries[start] + BLOCK_ENTRIES, side="right")) - 1
-        stop = min(max(stop, start + 1), start + BLOCK_ENTRIES, rows)
-        yield start, stop
-        start = stop
 
 
 def _values_a_row(graph: Graph) -> int:

@@ -39,6 +39,7 @@ class Problem:
     device: str = "cpu"
     batches: Batches | None = None  # how steps are cut out of the graph; None: one step an epoch, over everything
     nodes: np.ndarray | None = None  # of a part: where its nodes are in the whole graph
+    within: tuple[np.ndarray, np.ndarray] | None = None  # and what it lacks of it; see `Adjacency`
 
     @classmethod
     def of(cls, graph: Graph, shape: Shape, *, balanced: bool = False, device: str = "cpu") -> Problem:
@@ -68,7 +69,12 @@ class Problem:
     @cached_property
     def adjacency(self) -> Adjacency:
         """A + I."""
-        return Adjacency.of(self.graph)
+        return Adjacency.of(self.graph, self.within)
+
+    @cached_property
+    def stored(self) -> StoredAdjacency:
+        """Â, row by row, of a graph that may lie on disk."""
+        return StoredAdjacency(self.graph)
 
     @cached_property
     def normalised(self) -> Csr:
@@ -117,7 +123,7 @@ class Problem:
 
     def _changed(self, **changes: Any) -> Problem:
         other = replace(self, **changes)
-        kept = ("adjacency", "normalised", "inputs", "labels") if self.batches is None else ("labels",)
+        kept = ("adjacency", "normalised", "inputs", "labels") if self.batches is None else ("labels", "stored")
         for name in kept:
             other.__dict__[name] = getattr(self, name)
         return other
@@ -148,7 +154,8 @@ class Problem:
 
     def part(self, nodes: np.ndarray) -> Problem:
         """The problem on these sorted nodes and the edges between them."""
-        part = replace(self, graph=induced(self.graph, nodes), batches=None, nodes=nodes)
+        within = (self.graph.degree[nodes] + 1, self.stored.sums[nodes])
+        part = replace(self, graph=induced(self.graph, nodes), batches=None, nodes=nodes, within=within)
         part.__dict__["class_weight"] = self.class_weight
         return part
 
@@ -200,7 +207,7 @@ class Problem:
         """The plan for the logits of `eval_nodes`; None where a pass over the whole graph is better."""
         if self.batches is None:
             return self.fixed_field(self.eval_nodes)
-        adjacency, nodes, dense = StoredAdjacency(self.graph), self.eval_nodes, isinstance(self.graph.x, np.ndarray)
+        adjacency, nodes, dense = self.stored, self.eval_nodes, isinstance(self.graph.x, np.ndarray)
         head = adjacency.take(nodes) if self.shape.head == "gcn" else take_rows(identity(adjacency.rows), nodes)
         reach = np.unique(head.indices.numpy())
         for _ in range(self.shape.layers - dense):
