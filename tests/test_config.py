@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agssl.config import Settings, parse_alpha, read_toml
+from agssl.config import Settings, effective, parse_alpha, read_toml
 from agssl.errors import SettingsError
 
 
@@ -132,3 +132,8 @@ def test_every_setting_is_an_option_of_fit() -> None:
     options = subparsers.choices["fit"]._option_string_actions  # type: ignore[call-overload, index]
     for field in dataclasses.fields(Settings):
         assert f"--{field.name.replace('_', '-')}" in options
+
+
+def test_how_a_graph_is_cut_counts_only_where_it_is_cut() -> None:
+    assert effective(Settings(batch="full", batch_nodes=10)) == effective(Settings())
+    assert effective(Settings(batch="partition")) != effective(Settings(batch="partition", batch_nodes=10))

@@ -14,7 +14,7 @@ from agssl.data.graph import Graph
 from agssl.errors import SettingsError
 from agssl.system import free_memory, held_memory
 from agssl.train import memory
-from agssl.train.memory import check_memory, estimate
+from agssl.train.memory import batch_mode, check_memory, estimate
 from reference.graphs import blocks_graph, build
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +65,20 @@ def test_a_fit_that_would_not_fit_is_refused_with_a_cure(
     monkeypatch.setattr(memory, "held_memory", lambda: 400 << 20 if room > 10 else 0)
     with pytest.raises(SettingsError, match=rf"needs about .* but {room} MB is free; .*{cure}.*--no-memory-check"):
         check_memory(large(), settings, jobs)
+
+
+def test_auto_trains_in_parts_where_the_whole_graph_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, settings = large(100_000), Settings(batch_nodes=4096)
+    whole, parts = estimate(graph, settings), estimate(graph, settings.replace(batch="partition"))
+    assert parts.activations < whole.activations / 2
+    assert parts.graph < whole.graph / 2
+    monkeypatch.setattr(memory, "held_memory", lambda: 0)
+    for room, mode in ((None, "full"), (2 * whole.total, "full"), ((whole.total + parts.total) // 2, "partition")):
+        monkeypatch.setattr(memory, "free_memory", lambda room=room: room)
+        assert batch_mode(graph, settings) == mode
+    assert batch_mode(graph, Settings(method="autossl")) == "full"  # it knows no other way
+    with pytest.raises(SettingsError, match=r"train in parts \(--batch partition\)"):
+        check_memory(graph, settings.replace(batch="full"))
 
 
 def test_what_fits_or_is_not_known_passes(monkeypatch: pytest.MonkeyPatch) -> None:
