@@ -118,7 +118,8 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.train.memory import batch_mode, check_memory
 
     expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
-    settings, expected = plan.settings, min(expected, len(plan.seeds))
+    settings = plan.settings
+    expected = min(expected, len(plan.seeds) * (len(settings.tasks) if settings.method == "agssl" else 1))
     if settings.batch == "auto":
         settings = settings.replace(batch=batch_mode(graph, settings, expected))
         if settings.batch != "full":
@@ -140,7 +141,8 @@ def run_fit(args: argparse.Namespace) -> int:
         alone = cluster is None and min(jobs, len(plan.seeds)) == 1
         with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, alone) as progress:
             follow = Following(progress, args.track, Path(out), settings)
-            results = runner.fit_seeds(job, plan.seeds, jobs, follow.watch, follow.done, finished, cluster)
+            watchers = (follow.watch, follow.done, finished, cluster, progress.taught)
+            results = runner.fit_seeds(job, plan.seeds, jobs, *watchers)
         summary = runner.summarise(graph.name, settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(
