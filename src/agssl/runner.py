@@ -24,6 +24,7 @@ from agssl.metrics import accuracy, evaluate
 from agssl.pool import work
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
+from agssl.scale.world import World
 from agssl.store.model import Bundle
 from agssl.store.run_writer import write_seed
 from agssl.store.stages import Stages
@@ -50,6 +51,7 @@ class Job:
     device: str = "cpu"
     threads: int = 1
     checkpoint: float = 10.0  # seconds of training between checkpoints
+    workers: int = 1  # processes that train one network together, on a cluster
 
 
 def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
@@ -75,7 +77,8 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
 def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics.
 
-    In the folder it also keeps what is trained until the seed is finished, and goes on from what is there.
+    In the folder it also keeps what is trained until the seed is finished, and goes on from what is there. Of several
+    processes that train together, the first one writes.
     """
     torch.set_num_threads(job.threads)
     graph, stages = _split(job, seed), _stages(job, seed, brief=job.checkpoint / 20)
@@ -84,7 +87,7 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     seconds = time.perf_counter() - start
     bundle = Bundle.of(result, graph, job.settings, seed)
     metrics = measure(bundle, graph) | {"best": result.best, "epochs": _epochs(result), "seconds": seconds}
-    if job.out is not None and stages is not None:
+    if job.out is not None and stages is not None and stages.writes:
         write_seed(job.out / f"seed-{seed}", graph, bundle, result.history, metrics)
         shutil.rmtree(stages.folder, ignore_errors=True)
     return metrics
@@ -106,7 +109,9 @@ def _split(job: Job, seed: int) -> Graph:
 
 
 def _stages(job: Job, seed: int, brief: float) -> Stages | None:
-    return None if job.out is None else Stages(job.out / "stages" / f"seed-{seed}", job.checkpoint, brief)
+    if job.out is None:
+        return None
+    return Stages(job.out / "stages" / f"seed-{seed}", job.checkpoint, brief, writes=World.current().first)
 
 
 def measure(bundle: Bundle, graph: Graph) -> Metrics:
@@ -179,7 +184,11 @@ def fit_seeds(
         done(metrics)
 
     waiting = iter(left)
-    call = functools.partial(_fit_elsewhere, job) if elsewhere else lambda seed: fit_seed(job, seed, watch(seed))
+    call = functools.partial(fit_elsewhere, job) if elsewhere else lambda seed: fit_seed(job, seed, watch(seed))
+    if job.workers > 1:
+        from agssl.scale.parallel import fit_together
+
+        call, jobs, cluster = functools.partial(fit_together, job), 1, None  # Ray is asked from here
     work(call, lambda: next(waiting, None), finish, jobs, cluster=cluster)
     return [found[seed] for seed in seeds]
 
@@ -187,12 +196,14 @@ def fit_seeds(
 def teachers_first(job: Job, seeds: Sequence[int], jobs: int) -> list[tuple[int, str]]:
     """The teachers (seed and task) to train before the seeds, since so many jobs would not all have a seed to do."""
     settings = job.settings
-    if settings.method != "agssl" or len(settings.tasks) < 2 or job.out is None or jobs <= len(seeds):
+    if settings.method != "agssl" or len(settings.tasks) < 2 or job.out is None:
+        return []
+    if jobs <= len(seeds) or job.workers > 1:
         return []
     return [(seed, task) for seed in seeds for task in settings.tasks]
 
 
-def _fit_elsewhere(job: Job, seed: int) -> Metrics:
+def fit_elsewhere(job: Job, seed: int) -> Metrics:
     """`fit_seed` in another process, maybe of another machine."""
     _check_seen(job)
     return fit_seed(job, seed)
