@@ -57,7 +57,7 @@ def fit_together(job: Job, seed: int) -> Metrics:
         _aside(trainer.fit)
         if note.exists():
             about = json.loads(note.read_text(encoding="utf-8"))
-            raise getattr(errors, about["kind"])(about["text"])
+            raise getattr(errors, about["kind"], AgsslError)(about["text"])
     except ray.train.TrainingFailedError as error:
         raise AgsslError(
             f"seed {seed}: the processes that train together were lost more than {RETRIES} times, at last by: {error}"
