@@ -24,11 +24,12 @@ from agssl.metrics import accuracy, evaluate
 from agssl.pool import work
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
+from agssl.scale.world import World
 from agssl.store.model import Bundle
 from agssl.store.run_writer import write_seed
 from agssl.store.stages import Stages
 from agssl.train.evolution import check_evolution
-from agssl.train.fit import Fit, fit
+from agssl.train.fit import Fit, batches_of, fit
 from agssl.train.network import Watch, ignore
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Job:
     device: str = "cpu"
     threads: int = 1
     checkpoint: float = 10.0  # seconds of training between checkpoints
+    workers: int = 1  # processes that train one network together, on a cluster
 
 
 def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
@@ -75,22 +77,41 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
 def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics.
 
-    In the folder it also keeps what is trained until the seed is finished, and goes on from what is there.
+    In the folder it also keeps what is trained until the seed is finished, and goes on from what is there. Of several
+    processes that train together, the first one writes.
     """
     torch.set_num_threads(job.threads)
-    graph = job.graph.with_split(make_split(job.split, job.graph, Rng(seed).child("split")))
+    graph, stages = _split(job, seed), _stages(job, seed, brief=job.checkpoint / 20)
     start = time.perf_counter()
-    stages = None
-    if job.out is not None:
-        stages = Stages(job.out / "stages" / f"seed-{seed}", job.checkpoint, brief=job.checkpoint / 20)
     result = fit(graph, job.settings, seed, watch, job.cache, job.device, stages)
     seconds = time.perf_counter() - start
     bundle = Bundle.of(result, graph, job.settings, seed)
     metrics = measure(bundle, graph) | {"best": result.best, "epochs": _epochs(result), "seconds": seconds}
-    if job.out is not None and stages is not None:
+    if job.out is not None and stages is not None and stages.writes:
         write_seed(job.out / f"seed-{seed}", graph, bundle, result.history, metrics)
         shutil.rmtree(stages.folder, ignore_errors=True)
     return metrics
+
+
+def fit_teacher(job: Job, seed: int, task: str) -> None:
+    """Train the teacher of one task, so that `fit_seed` finds it among what it keeps in the job's folder."""
+    torch.set_num_threads(job.threads)
+    alpha = job.settings.alpha
+    if isinstance(alpha, Mapping):
+        alpha = {name: value for name, value in alpha.items() if name == task.split(":")[0]}
+    settings = job.settings.replace(method="single", tasks=(task,), alpha=alpha)
+    stages = _stages(job, seed, brief=0)  # however quick: another process will want it
+    fit(_split(job, seed), settings, seed, cache=job.cache, device=job.device, stages=stages)
+
+
+def _split(job: Job, seed: int) -> Graph:
+    return job.graph.with_split(make_split(job.split, job.graph, Rng(seed).child("split")))
+
+
+def _stages(job: Job, seed: int, brief: float) -> Stages | None:
+    if job.out is None:
+        return None
+    return Stages(job.out / "stages" / f"seed-{seed}", job.checkpoint, brief, writes=World.current().first)
 
 
 def measure(bundle: Bundle, graph: Graph) -> Metrics:
@@ -127,8 +148,11 @@ def fit_seeds(
     done: Callable[[Metrics], None] = lambda metrics: None,
     finished: Mapping[int, Metrics] | None = None,
     cluster: Cluster | None = None,
+    taught: Callable[[int, str], None] = lambda seed, task: None,
 ) -> list[Metrics]:
     """The metrics of each seed, in the order of `seeds`; the same whatever `jobs` and `cluster` are.
+
+    Where more can be done side by side than there are seeds left, the teachers of all seeds are trained first.
 
     Args:
         job: what they share.
@@ -138,39 +162,76 @@ def fit_seeds(
         done: called with the metrics of each seed when it is ready.
         finished: the metrics of seeds that are ready already.
         cluster: where to run them instead of here.
+        taught: called with seed and task of each teacher that was trained before the seeds.
     """
     if jobs < 1:
         raise SettingsError(f"jobs = {jobs}, but at least one is needed")
     found = dict(finished or {})
     left = [seed for seed in seeds if seed not in found]
-    jobs = max(1, min(jobs, len(left)))
+    teachers = teachers_first(job, left, jobs)
+    jobs, most = max(1, min(jobs, len(left))), jobs
     elsewhere = jobs > 1 or cluster is not None
-    if elsewhere and left:
+    if (elsewhere and left) or teachers:
         prepare(job)
+    if teachers:
+        asked = iter(teachers)
+        train = functools.partial(_teach_elsewhere, job)
+        most = min(most, len(teachers))
+        work(train, lambda: next(asked, None), lambda item, _: taught(*item), most, cluster=cluster)
 
     def finish(seed: int, metrics: Metrics) -> None:
         found[seed] = metrics
         done(metrics)
 
     waiting = iter(left)
-    call = functools.partial(_fit_elsewhere, job) if elsewhere else lambda seed: fit_seed(job, seed, watch(seed))
+    call = functools.partial(fit_elsewhere, job) if elsewhere else lambda seed: fit_seed(job, seed, watch(seed))
+    if job.workers > 1:
+        from agssl.scale.parallel import fit_together
+
+        call, jobs, cluster = functools.partial(fit_together, job), 1, None  # Ray is asked from here
     work(call, lambda: next(waiting, None), finish, jobs, cluster=cluster)
     return [found[seed] for seed in seeds]
 
 
-def _fit_elsewhere(job: Job, seed: int) -> Metrics:
-    """`fit_seed` in another process, maybe of another machine; what it writes must be seen here."""
-    if job.out is not None and not job.out.is_dir():
-        raise DataError(f"{platform.node()} does not see {job.out}; with --out, name a folder that all machines share")
+def teachers_first(job: Job, seeds: Sequence[int], jobs: int) -> list[tuple[int, str]]:
+    """The teachers (seed and task) to train before the seeds, since so many jobs would not all have a seed to do."""
+    settings = job.settings
+    if settings.method != "agssl" or len(settings.tasks) < 2 or job.out is None:
+        return []
+    if jobs <= len(seeds) or job.workers > 1:
+        return []
+    return [(seed, task) for seed in seeds for task in settings.tasks]
+
+
+def fit_elsewhere(job: Job, seed: int) -> Metrics:
+    """`fit_seed` in another process, maybe of another machine."""
+    _check_seen(job)
     return fit_seed(job, seed)
 
 
+def _teach_elsewhere(job: Job, teacher: tuple[int, str]) -> None:
+    _check_seen(job)
+    fit_teacher(job, *teacher)
+
+
+def _check_seen(job: Job) -> None:
+    """What another machine writes must be seen here."""
+    if job.out is not None and not job.out.is_dir():
+        raise DataError(f"{platform.node()} does not see {job.out}; with --out, name a folder that all machines share")
+
+
 def prepare(job: Job) -> None:
-    """Compute the targets once, into the cache, before several processes would each do it."""
-    if job.settings.method != "gcn" and job.cache is not None:
-        torch.set_num_threads(job.threads)
-        for text in job.settings.tasks:
-            prepared(make_task(text), job.graph, job.cache)
+    """Compute targets and the parts of mini-batches once, into the cache, before several processes would each do it."""
+    if job.cache is None:
+        return
+    torch.set_num_threads(job.threads)
+    batches = batches_of(job.graph, job.settings, job.cache)
+    if batches is not None and batches.mode == "partition" and batches.steps > 1:
+        _ = batches.parts
+    for text in () if job.settings.method == "gcn" else job.settings.tasks:
+        task = make_task(text)
+        if batches is None or task.needs_whole:
+            prepared(task, job.graph, job.cache)
 
 
 def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metrics:

@@ -17,7 +17,9 @@ from agssl.cli.options import (
     add_jobs,
     add_seeds,
     add_settings,
+    add_workers,
     check_jobs,
+    check_workers,
     cores,
     make_plan,
     with_ray,
@@ -68,6 +70,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add_compute(parser)
     add_jobs(parser, "seeds", "1")
+    add_workers(parser)
     add_settings(parser)
     parser.set_defaults(handler=run_fit)
 
@@ -80,6 +83,7 @@ def run_fit(args: argparse.Namespace) -> int:
             f"settings from {plan.config.removeprefix('shipped:')}, which comes with agssl; --no-config leaves them out"
         )
     check_jobs(args)
+    check_workers(args, plan.settings)
     if not args.checkpoint >= 0:
         raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
     from agssl import runner
@@ -118,15 +122,20 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.train.memory import batch_mode, check_memory
 
     expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
-    settings, expected = plan.settings, min(expected, len(plan.seeds))
+    settings = plan.settings
+    expected = min(expected, len(plan.seeds) * (len(settings.tasks) if settings.method == "agssl" else 1))
+    expected = args.workers if args.workers > 1 else expected
     if settings.batch == "auto":
         settings = settings.replace(batch=batch_mode(graph, settings, expected))
         if settings.batch != "full":
             say(f"the whole graph at once would not fit into memory: training in parts (--batch {settings.batch})")
+    check_workers(args, settings)
     if args.memory_check and args.device == "cpu" and args.ray_address is None:
         check_memory(graph, settings, expected)
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
+    together = {"workers": args.workers} if args.workers > 1 else {}
+    asked |= together
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
     asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe)
     with workers(args, 1) as (jobs, cluster), RunWriter(out, asked, args.restart) as writer:
@@ -134,13 +143,14 @@ def run_fit(args: argparse.Namespace) -> int:
         if writer.unfinished.anything():
             say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
         cache = data_folders().cache / "targets"
-        where = (writer.staging, cache, args.device, args.threads, args.checkpoint)
+        where = (writer.staging, cache, args.device, args.threads, args.checkpoint, args.workers)
         job = runner.Job(graph, settings, plan.split, *where)
         start = time.perf_counter()
         alone = cluster is None and min(jobs, len(plan.seeds)) == 1
         with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, alone) as progress:
             follow = Following(progress, args.track, Path(out), settings)
-            results = runner.fit_seeds(job, plan.seeds, jobs, follow.watch, follow.done, finished, cluster)
+            watchers = (follow.watch, follow.done, finished, cluster, progress.taught)
+            results = runner.fit_seeds(job, plan.seeds, jobs, *watchers)
         summary = runner.summarise(graph.name, settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(
@@ -150,6 +160,7 @@ def run_fit(args: argparse.Namespace) -> int:
             device=args.device,
             threads=args.threads,
             config=plan.config,
+            **together,
         )
         writer.commit(about, settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
     if args.json:

@@ -128,6 +128,29 @@ def add_jobs(parser: argparse.ArgumentParser, what: str, default: str) -> None:
     )
 
 
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """How many for one network."""
+    text = "processes of Ray that train one network together, each on its share of the mini-batches (default: 1)"
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help=text)
+
+
+def check_workers(args: argparse.Namespace, settings: Settings) -> None:
+    """Find what is wrong with the option of `add_workers`; batch = "auto" may still come to anything."""
+    if args.workers < 1:
+        raise SettingsError(f"workers = {args.workers}, but at least one is needed")
+    if args.workers == 1:
+        return
+    several = f"workers = {args.workers}"
+    if not with_ray(args):
+        raise SettingsError(f"{several} are processes of Ray; add --ray, or --ray-address of a cluster")
+    if settings.method == "autossl":
+        raise SettingsError(f"{several} share mini-batches, but autossl searches on the whole graph; leave them out")
+    if settings.batch == "full":
+        raise SettingsError(f"{several} share mini-batches, but a step sees the whole graph; choose --batch partition")
+    if (args.jobs or 1) > 1:
+        raise SettingsError(f"{several} train one seed at a time, but --jobs is {args.jobs}; leave one of them out")
+
+
 def check_jobs(args: argparse.Namespace) -> None:
     """Find what is wrong with the options of `add_jobs` before anything is read."""
     if args.jobs is not None and args.jobs < 1:
@@ -152,6 +175,11 @@ def workers(args: argparse.Namespace, default: int) -> Iterator[tuple[int, Clust
     from agssl.scale.cluster import connect
 
     with connect(args.ray_address, args.threads) as cluster:
+        together = getattr(args, "workers", 1)
+        if together > cluster.slots:  # Ray would wait for more machines for ever
+            raise SettingsError(
+                f"workers = {together}, but the Ray cluster has CPUs for {cluster.slots} (of --threads {args.threads})"
+            )
         yield args.jobs or cluster.slots, cluster
 
 

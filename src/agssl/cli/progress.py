@@ -84,6 +84,14 @@ class Progress:
 
         return update
 
+    def taught(self, seed: int, task: str) -> None:
+        """Say that a teacher is trained, where teachers are trained side by side."""
+        text = f"seed {seed}: the teacher {task} is trained"
+        if self.live is None:
+            say(text)
+        else:
+            self.live.console.print(text)
+
     def done(self, metrics: dict[str, Any]) -> None:
         """Say that a seed is finished."""
         test = "" if metrics["test"] is None else f", test {metrics['test']['accuracy']:.1%}"

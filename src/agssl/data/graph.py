@@ -7,6 +7,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -101,6 +102,16 @@ class Graph:
             log.warning("%s: %s", name, report)
         names_array = check_node_names(node_names, len(labels))
         return cls(indptr, indices, features, labels, names, split, name, names_array, missing)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For other processes: a graph on disk is opened there again, and not sent."""
+        from agssl.data.packed import stored_in
+
+        folder = stored_in(self)
+        if folder is None:
+            return super().__reduce_ex__(protocol)
+        names = ("y", "classes", "split", "name", "node_names", "missing")
+        return _opened, (folder, {name: getattr(self, name) for name in names})
 
     @property
     def num_nodes(self) -> int:
@@ -200,3 +211,10 @@ class Graph:
             digest.update(str((array.dtype, array.shape)).encode())
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
+
+
+def _opened(folder: Path, changes: dict[str, Any]) -> Graph:
+    """A graph that `Graph.__reduce_ex__` has put away."""
+    from agssl.data.packed import open_packed
+
+    return replace(open_packed(folder), **changes)

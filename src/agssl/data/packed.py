@@ -112,6 +112,23 @@ def seal(folder: Path, graph: Graph, source: Mapping[str, Any] | None = None) ->
     write_json(folder / META, meta)
 
 
+def stored_in(graph: Graph) -> Path | None:
+    """The packed folder whose adjacency and features a graph has mapped; None where any of them is in memory."""
+    x = (graph.x,) if isinstance(graph.x, np.ndarray) else (graph.x.indptr, graph.x.indices, graph.x.data)
+    folders = {_mapped_from(array) for array in (graph.indptr, graph.indices, *x)}
+    return folders.pop() if len(folders) == 1 else None
+
+
+def _mapped_from(array: np.ndarray) -> Path | None:
+    """The folder of the file that an array is all of."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
+        owner = owner.base
+    if not isinstance(owner, np.memmap) or owner.filename is None or owner.shape != array.shape:
+        return None
+    return Path(owner.filename).parent
+
+
 def is_packed(folder: Path) -> bool:
     """Whether a folder has the layout of a packed graph."""
     return (folder / META).is_file() and (folder / "indptr.npy").is_file()

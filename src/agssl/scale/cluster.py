@@ -52,13 +52,14 @@ class Cluster:
         import ray
 
         self.threads = threads
-        largest = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
+        cpus = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
+        largest = max(cpus, default=0)
         if largest < threads:  # Ray would wait for such a machine for ever
             raise SettingsError(
-                f"threads = {threads}, but no machine of the Ray cluster has more than {largest:.0f} CPUs; "
-                f"give --threads {max(1, int(largest))} or fewer"
+                f"threads = {threads}, but no machine of the Ray cluster has more than {largest} CPUs; "
+                f"give --threads {max(1, largest)} or fewer"
             )
-        self.slots = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)  # tasks that fit side by side
+        self.slots = sum(count // threads for count in cpus)  # tasks that fit side by side
 
     @contextlib.contextmanager
     def tasks(self, call: Callable[[T], R], fresh: bool = False) -> Iterator[Callable[[T], Future[R]]]:
@@ -73,7 +74,7 @@ class Cluster:
         shared = ray.put(call)
         options: dict[str, Any] = {"num_cpus": self.threads, "max_retries": RETRIES, "max_calls": int(fresh)}
         task: Any = ray.remote(**options)(_run)
-        here, versions = os.getcwd(), _versions()
+        here, versions = origin()
         flying: dict[Future[R], Any] = {}
 
         def submit(item: T) -> Future[R]:
@@ -139,6 +140,17 @@ def _join(address: str) -> None:
 
 def _run(call: Callable[[T], R], item: T, folder: str, versions: tuple[str, str]) -> R:
     """What a worker does."""
+    settle(folder, versions)
+    return call(item)
+
+
+def origin() -> tuple[str, tuple[str, str]]:
+    """The folder in which the command was given, and the versions installed there."""
+    return os.getcwd(), _versions()
+
+
+def settle(folder: str, versions: tuple[str, str]) -> None:
+    """Make a worker as much as can be like the process that gave the command; see `origin`."""
     if versions != _versions():
         raise DataError(
             f"agssl and torch are {' and '.join(_versions())} on {platform.node()}, but {' and '.join(versions)} where "
@@ -146,7 +158,6 @@ def _run(call: Callable[[T], R], item: T, folder: str, versions: tuple[str, str]
         )
     with contextlib.suppress(OSError):
         os.chdir(folder)  # so that relative paths mean what they mean there
-    return call(item)
 
 
 def _versions() -> tuple[str, str]:

@@ -1,19 +1,19 @@
 """Several processes that train one network together: each takes its share of the mini-batches of an epoch.
 
 Every process holds the same network, and torch's DistributedDataParallel averages the gradients of each step, so that
-all of them take the same step. All judge every epoch alike; only the first one writes. The result depends on how many
-there are, and not on where they run.
+all of them take the same step. The first one judges every epoch, reads and writes checkpoints, and tells the others.
+The result depends on how many there are, and not on where they run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import torch
 import torch.distributed as dist
-from torch import nn
+from torch import Tensor, nn
 
 T = TypeVar("T")
 
@@ -38,14 +38,17 @@ class World:
         return self.rank == 0
 
     def share(self, items: Iterable[T]) -> Iterator[tuple[int, T]]:
-        """The items of this process with their numbers, as many as any other has: short rounds take the first again."""
-        if self.size == 1:
-            yield from enumerate(items)
-            return
-        listed = list(items)
-        for start in range(self.rank, len(listed) + self.rank, self.size):
-            number = start % len(listed)
-            yield number, listed[number]
+        """The items of this process with their numbers, as many as any other has: a short round begins anew."""
+        first: list[T] = []
+        count = 0
+        for count, item in enumerate(items, 1):
+            if len(first) < self.size - 1:  # a short round lacks at most so many
+                first.append(item)
+            if (count - 1) % self.size == self.rank:
+                yield count - 1, item
+        if self.rank >= count % self.size > 0:
+            again = (self.rank - count % self.size) % count
+            yield again, first[again]
 
     def mean(self, record: dict[str, float]) -> dict[str, float]:
         """Each figure averaged over the processes."""
@@ -55,10 +58,31 @@ class World:
         dist.all_reduce(values)
         return dict(zip(record, (values / self.size).tolist(), strict=True))
 
-    def wait(self) -> None:
-        """Until all are here."""
-        if self.size > 1:
-            dist.barrier()
+    def told(self, find: Callable[[], T]) -> T:
+        """What the first process finds."""
+        if self.size == 1:
+            return find()
+        box = [find() if self.first else None]
+        dist.broadcast_object_list(box)
+        return cast(T, box[0])
+
+    def align(self, module: nn.Module) -> None:
+        """Average the buffers of a module, which each process has changed by its own mini-batches."""
+        for buffer in module.buffers() if self.size > 1 else ():
+            if buffer.is_floating_point():
+                dist.all_reduce(buffer)
+                buffer /= self.size
+
+    def agree(self, seen: Tensor, *values: Tensor) -> None:
+        """Each row becomes the mean of the processes that have seen it, in place; a row that none has seen stays."""
+        if self.size == 1:
+            return
+        count = seen.float()[:, None]
+        dist.all_reduce(count)
+        for value in values:
+            total = value * seen[:, None]
+            dist.all_reduce(total)
+            value.copy_(torch.where(count > 0, total / count.clamp_min(1), value))
 
 
 class _Step(nn.Module):
@@ -81,5 +105,6 @@ def together(learns: nn.Module, call: Callable[..., T]) -> Callable[..., T]:
     """
     if World.current().size == 1:
         return call
-    # A stage may leave parameters out, as pre-training does with the class head.
-    return nn.parallel.DistributedDataParallel(_Step(learns, call), find_unused_parameters=True)
+    # A stage may leave parameters out, as pre-training does with the class head. Buffers are aligned once an epoch.
+    step = _Step(learns, call)
+    return nn.parallel.DistributedDataParallel(step, find_unused_parameters=True, broadcast_buffers=False)

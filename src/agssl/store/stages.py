@@ -26,6 +26,7 @@ from torch import Tensor, nn
 
 from agssl import __version__
 from agssl.errors import DataError
+from agssl.scale.world import World
 from agssl.store.atomic import write_bytes
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Checkpoint:
 
     def load(self, best: Best, *optimizers: torch.optim.Optimizer) -> list[Record]:
         """Take up an earlier training, if there is one; gives the records of the epochs it had."""
-        found = read_stage(self.path)
+        found = World.current().told(lambda: read_stage(self.path))
         if found is None:
             return []
         tensors, about = found

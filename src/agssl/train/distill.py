@@ -13,7 +13,7 @@ from torch import Tensor
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.models.gcn import Gcn
 from agssl.rng import Rng
-from agssl.scale.world import together
+from agssl.scale.world import World, together
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, by_validation, train
 from agssl.train.network import Trained, Watch, ignore
@@ -71,6 +71,7 @@ def train_student(
     # What each node was last told; a node is in one step of every epoch.
     teachers, nodes, classes = knowledge.logits.shape
     weights_now, target_now = torch.full((nodes, teachers), 1 / teachers), torch.full((nodes, classes), 1 / classes)
+    seen_now = torch.zeros(nodes, dtype=torch.bool)  # in this epoch, by this process
     judges = knowledge.nodes.cpu().numpy() if integrator.learns else None
 
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
@@ -86,7 +87,7 @@ def train_student(
         if elder is not None:
             target = (target + (elder if known is None else elder.index_select(0, known))) / 2
         at = slice(None) if known is None else known
-        weights_now[at], target_now[at] = weights.detach().cpu(), target.cpu()
+        weights_now[at], target_now[at], seen_now[at] = weights.detach().cpu(), target.cpu(), True
         train_at = torch.from_numpy(part.train_nodes).to(problem.device)
         losses = {
             "task": part.task_loss(logits.index_select(0, train_at)),
@@ -99,11 +100,14 @@ def train_student(
             total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
         return losses | {"loss": total}
 
-    step_of = together(both, losses_of)
+    world, step_of = World.current(), together(both, losses_of)
 
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
+        seen_now.zero_()
         for part, step in problem.steps(rng, True, judges=judges):
             yield step_of(part, step)
+        world.align(both)
+        world.agree(seen_now, weights_now, target_now)
 
     buckets = degree_buckets(problem.graph.degree)
 
@@ -133,7 +137,7 @@ def train_student(
         history.append(record)
         watch(stage, record)
     both.load_state_dict(best.state)
-    logits = problem.logits(model)
+    logits = world.told(lambda: problem.logits(model))
     integrator.eval()
     with torch.no_grad():
         blocks = torch.arange(nodes, device=logits.device).split(BLOCK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,7 +78,7 @@ def train(
     """
     optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
     history = [] if checkpoint is None else checkpoint.load(best, optimizer)
-    World.current().wait()  # or the first process might write before another has read
+    world = World.current()
     yield from history
     for epoch in range(len(history), schedule.epochs):
         if schedule.patience is not None and epoch - best.epoch > schedule.patience:
@@ -86,11 +87,12 @@ def train(
         for losses in objective(epoch, rng.child(epoch)):
             optimizer.zero_grad()
             losses["loss"].backward()
-            steps.append({name: loss.item() for name, loss in losses.items()})
+            # of all processes: where one breaks down, all must stop
+            steps.append(world.mean({name: loss.item() for name, loss in losses.items()}))
             check_finite({"epoch": epoch} | steps[-1], stage, schedule)
             optimizer.step()
-        record: Record = {"epoch": epoch} | World.current().mean(_means(steps))
-        record |= evaluate(record)
+        record: Record = {"epoch": epoch} | _means(steps)
+        record |= world.told(functools.partial(evaluate, record))
         check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)
         if checkpoint is not None:

@@ -13,7 +13,7 @@ from agssl.models.gcn import Gcn, Output
 from agssl.pretext.base import Batch, Part, Targets, Task, Views
 from agssl.pretext.views import Source
 from agssl.rng import Rng
-from agssl.scale.world import together
+from agssl.scale.world import World, together
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
 from agssl.train.problem import Problem
@@ -98,7 +98,7 @@ def train_network(
     if exactly is not None:
         schedule = replace(schedule, epochs=exactly, patience=None)
     best = run(tasks, True, schedule, by_validation if exactly is None else by_epoch, "train", stage)
-    return Trained(model, problem.logits(model), best.record, history)
+    return Trained(model, World.current().told(lambda: problem.logits(model)), best.record, history)
 
 
 def _epochs(
@@ -124,12 +124,14 @@ def _epochs(
             total = total + weighted.weight * losses[weighted.name]
         return losses | {"loss": total}
 
-    step_of = together(nn.ModuleList([model, heads]), losses_of)
+    learns = nn.ModuleList([model, heads])
+    step_of = together(learns, losses_of)
 
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         for part, step in problem.steps(rng, labels, lambda rng: [w.wanted(rng) for w in tasks]):
             yield step_of(part, step)
             after_step(model, heads, tasks)
+        World.current().align(learns)
 
     def evaluate(record: Record) -> Record:
         return problem.evaluate(model) if score is by_validation else {}
@@ -138,7 +140,7 @@ def _epochs(
     checkpoint = None
     if stages is not None:
         checkpoint = stages.checkpoint(
-            nn.ModuleList([model, heads]),
+            learns,
             problem=problem.fingerprint,
             tasks=[weighted.decides for weighted in tasks],
             labels=labels,

@@ -55,8 +55,10 @@ class Problem:
         """A hash of all that a training can see of it."""
         nodes = (self.train_nodes, self.val_nodes)
         batches = () if self.batches is None else (self.batches.decides,)
-        about = (self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device, *batches)
-        return fingerprint(*about)
+        size = World.current().size
+        together = (size,) if size > 1 else ()
+        about = (self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device)
+        return fingerprint(*about, *batches, *together)
 
     @cached_property
     def class_weight(self) -> Tensor | None:

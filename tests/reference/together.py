@@ -1,0 +1,122 @@
+"""What two processes that train together are given to do: they import it from here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from agssl.config import Settings
+from agssl.errors import TrainingError
+from agssl.rng import Rng
+from agssl.scale.world import World, together
+from agssl.store.stages import Stages
+from agssl.train.fit import Fit, fit, problem_of
+from agssl.train.infer import infer_logits
+from agssl.train.loop import Best, Schedule, by_epoch, train
+from reference.graphs import blocks_graph
+from reference.settings import quick
+
+PARTS: dict[str, Any] = {"batch": "partition", "batch_nodes": 13}  # five steps an epoch, and so a short round for two
+CASES: dict[str, Settings] = {
+    "gcn": quick(method="gcn", dropout=0.0, input_dropout=0.0, **PARTS),
+    "par jt": quick(method="single", tasks=("par:parts=4",), **PARTS),
+    "bgrl jt": quick(method="single", tasks=("bgrl",), norm="batch", **PARTS),
+    "pairdis pf": quick(method="single", tasks=("pairdis",), setting="pf", **PARTS),
+    "agssl jt": quick(tasks=("clu", "dgi"), **PARTS),
+    "agssl pf": quick(tasks=("clu", "pairsim"), setting="pf", integration="was", norm="batch", **PARTS),
+}
+LONGER = quick(tasks=("clu", "pairdis"), epochs=5, integration="was", norm="batch", **PARTS)
+
+
+class StopError(Exception):
+    """As if the processes were lost."""
+
+
+def stop(stage: str, record: dict[str, float]) -> None:
+    """Be lost in the middle of the student."""
+    if stage == "student" and record["epoch"] == 2:
+        raise StopError
+
+
+def begin(rank: int, folder: str, size: int) -> None:
+    """One of the processes: keeps what came of each case in a file of its own."""
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=size)
+    graph = blocks_graph()
+    found: dict[str, Any] = {name: outcome(fit(graph, how, seed=1)) for name, how in CASES.items()}
+    found["gradient"] = first_gradient()
+    # what the others have in their folders must not matter, and they must not write
+    stages = Stages(Path(folder) / f"stages-{rank}", every=0, brief=0, writes=World.current().first)
+    found["straight on"] = outcome(fit(graph, LONGER, seed=1))
+    try:
+        fit(graph, LONGER, seed=1, watch=stop, stages=stages)
+    except StopError:
+        found["stopped"] = True
+    found["resumed"] = outcome(fit(graph, LONGER, seed=1, stages=stages))
+    found["broken"] = broken(rank)
+    found["figures"] = figures(rank)
+    found["fingerprint"] = problem_of(graph, LONGER).fingerprint
+    torch.save(found, f"{folder}/found-{rank}")
+    dist.destroy_process_group()
+
+
+def outcome(result: Fit) -> dict[str, Any]:
+    """All of a fit, with logits that this process has computed from its own network."""
+    own = torch.from_numpy(infer_logits(result.model, blocks_graph()))
+    state = result.model.state_dict()
+    return {"logits": result.logits, "own": own, "state": state, "history": result.history, "weights": result.weights}
+
+
+def first_gradient() -> list[torch.Tensor]:
+    """The gradient of the first step of the plain GCN."""
+    seen: list[list[torch.Tensor]] = []
+    step = torch.optim.Adam.step
+
+    def spy(self: torch.optim.Adam, *words: Any) -> Any:
+        seen.append([p.grad.clone() for group in self.param_groups for p in group["params"] if p.grad is not None])
+        return step(self, *words)
+
+    torch.optim.Adam.step = spy  # type: ignore[method-assign]
+    try:
+        fit(blocks_graph(), CASES["gcn"], seed=1)
+    finally:
+        torch.optim.Adam.step = step  # type: ignore[method-assign]
+    return seen[0]
+
+
+def broken(rank: int) -> str:
+    """The error of a training whose loss is no number in one process only."""
+    module = nn.Linear(2, 1)
+    step_of = together(module, lambda factor: {"loss": factor * module(torch.ones(1, 2)).sum()})
+    epochs = train(
+        module,
+        list(module.parameters()),
+        lambda epoch, rng: iter([step_of(float("nan") if epoch == 1 and rank == 1 else 1.0)]),
+        lambda record: {},
+        by_epoch,
+        Schedule(epochs=3),
+        Rng(0),
+        Best(),
+    )
+    try:
+        list(epochs)
+    except TrainingError as error:
+        return str(error)
+    return "none"
+
+
+def figures(rank: int) -> dict[str, Any]:
+    """What the processes say to each other."""
+    world = World.current()
+    seen, values = torch.tensor([True, rank == 0, rank == 1, False]), torch.arange(4.0)[:, None] + 10 * rank
+    world.agree(seen, values)
+    norm = nn.BatchNorm1d(1)
+    assert norm.running_mean is not None
+    norm.running_mean.fill_(rank)
+    world.align(norm)
+    told = world.told(lambda: {"rank": rank})
+    return {"agreed": values, "aligned": norm.running_mean, "told": told, "mean": world.mean({"rank": float(rank)})}
