@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
@@ -22,13 +21,9 @@ def metis_parts(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:
     """
     if "ray" not in sys.modules and graph.num_edges < LARGE:
         return _cut(graph.indptr, graph.indices, parts, seed)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder)
-        np.save(path / "indptr.npy", graph.indptr)
-        np.save(path / "indices.npy", graph.indices)
-        words = [sys.executable, "-c", f"import {__name__} as p; p._main()", folder, str(parts), str(seed)]
-        subprocess.run(words, check=True)
-        return np.load(path / "parts.npy")
+    words = [sys.executable, "-c", f"import {__name__} as p; p._main()", str(parts), str(seed)]
+    done = subprocess.run(words, input=_packed(graph.indptr, graph.indices), stdout=subprocess.PIPE, check=True)
+    return np.load(io.BytesIO(done.stdout))
 
 
 def _cut(indptr: np.ndarray, indices: np.ndarray, parts: int, seed: int) -> np.ndarray:
@@ -39,8 +34,15 @@ def _cut(indptr: np.ndarray, indices: np.ndarray, parts: int, seed: int) -> np.n
     return np.asarray(labels, dtype=np.int64)
 
 
+def _packed(*arrays: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    for array in arrays:
+        np.save(buffer, array)
+    return buffer.getvalue()
+
+
 def _main() -> None:
-    """What the process of its own does: arrays from a folder, parts into it."""
-    folder, parts, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    indptr, indices = np.load(folder / "indptr.npy"), np.load(folder / "indices.npy")
-    np.save(folder / "parts.npy", _cut(indptr, indices, parts, seed))
+    """What the process of its own does: arrays from stdin, parts to stdout."""
+    given = io.BytesIO(sys.stdin.buffer.read())
+    indptr, indices = np.load(given), np.load(given)
+    sys.stdout.buffer.write(_packed(_cut(indptr, indices, int(sys.argv[1]), int(sys.argv[2]))))
