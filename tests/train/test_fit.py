@@ -10,6 +10,8 @@ from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.errors import TrainingError
 from agssl.models.gcn import Gcn, Shape
+from agssl.pretext.clu import Clusters
+from agssl.pretext.par import Partition
 from agssl.rng import Rng
 from agssl.train.fit import Fit, fit
 from agssl.train.infer import infer
@@ -90,6 +92,29 @@ def test_relabelling_the_nodes_permutes_the_result_and_changes_nothing_else(laye
     torch.testing.assert_close(here.logits[order], there.logits, atol=1e-4, rtol=1e-4)
     for a, b in zip(here.history["gcn"], there.history["gcn"], strict=True):
         assert a == pytest.approx(b, abs=1e-4)
+
+
+@pytest.mark.parametrize("setting", ["jt", "pf"])
+@pytest.mark.parametrize("integration", ["lf", "ts", "average", "weighted"])
+def test_relabelling_the_nodes_permutes_a_whole_run(monkeypatch, integration: str, setting: str) -> None:
+    graph = blocks_graph()
+    order = np.random.default_rng(3).permutation(60)
+    for kind in (Partition, Clusters):  # METIS and k-means depend on the order of nodes; what is made of them may not
+
+        def prepare(self, g: Graph, rng: Rng, own=kind.prepare) -> dict[str, np.ndarray]:
+            labels = own(self, graph, rng)["labels"]
+            return {"labels": labels if np.array_equal(g.indices, graph.indices) else labels[order]}
+
+        monkeypatch.setattr(kind, "prepare", prepare)
+    off = {"dropout": 0.0, "input_dropout": 0.0, "student_dropout": 0.0}
+    how = settings(tasks=("par:parts=6", "clu:clusters=4"), integration=integration, setting=setting, epochs=6, **off)
+    here, there = fit(graph, how), fit(permuted(graph, order), how)
+    assert here.weights is not None and there.weights is not None
+    torch.testing.assert_close(here.logits[order], there.logits, atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(here.weights[order], there.weights, atol=1e-3, rtol=1e-3)
+    for stage, records in here.history.items():
+        for a, b in zip(records, there.history[stage], strict=True):
+            assert a == pytest.approx(b, abs=1e-3, rel=1e-3)
 
 
 @pytest.mark.parametrize("method", ["gcn", "joint", "agssl"])
