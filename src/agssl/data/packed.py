@@ -236,7 +236,7 @@ def _check_rows(folder: Path, indptr: np.ndarray, indices: np.ndarray, rows: int
     start, stop = int(indptr[0]), int(indptr[-1])
     if start != 0 or stop != len(indices) or (np.diff(indptr) < 0).any():
         raise _bad(folder, f"{name}.npy", "the row pointers beside it do not rise from 0 to its length")
-    for first, last in _row_blocks(indptr):
+    for first, last in row_blocks(indptr):
         block = indices[indptr[first] : indptr[last]]
         if len(block) and (block.min() < 0 or block.max() >= columns):
             raise _bad(folder, f"{name}.npy", f"an entry is outside 0..{columns - 1}")
@@ -250,7 +250,7 @@ def _check_rows(folder: Path, indptr: np.ndarray, indices: np.ndarray, rows: int
 def _check_symmetric(folder: Path, indptr: np.ndarray, indices: np.ndarray) -> None:
     """Refuse self-loops and edges without their reverse, found by sums of hashes in O(1) memory."""
     balance = np.uint64(0)
-    for first, last in _row_blocks(indptr):
+    for first, last in row_blocks(indptr):
         source = np.repeat(np.arange(first, last, dtype=np.int64), np.diff(indptr[first : last + 1]))
         target = indices[indptr[first] : indptr[last]].astype(np.int64)
         if (source == target).any():
@@ -272,12 +272,12 @@ def _mix(keys: np.ndarray) -> np.ndarray:
     return keys
 
 
-def _row_blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of rows with about `PIECE` entries each (a longer row is a range of its own)."""
+def row_blocks(indptr: np.ndarray, most: int = PIECE) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges of rows with about `most` entries (or rows) each; a longer row is a range of its own."""
     rows, first = len(indptr) - 1, 0
     while first < rows:
-        last = int(np.searchsorted(indptr, indptr[first] + PIECE, side="right")) - 1
-        last = min(max(last, first + 1), first + PIECE, rows)
+        last = int(np.searchsorted(indptr, indptr[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), first + most, rows)
         yield first, last
         first = last
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agssl.data.graph import Graph
+from agssl.ops.subgraph import neighbour_entries
 from agssl.rng import Rng
 
 PER_ANCHOR = 8  # pairs of each distance kept from one search
@@ -23,7 +24,7 @@ def ball(graph: Graph, anchor: int, depth: int, distance: np.ndarray) -> list[np
     rings, frontier = [], np.array([anchor])
     distance[anchor] = 0
     for hops in range(1, depth + 1):
-        reached = _neighbours(graph, frontier)
+        reached = neighbour_entries(graph, frontier)[0]
         reached = reached[distance[reached] < 0]
         distance[reached] = hops
         frontier = np.unique(reached)
@@ -55,10 +56,3 @@ def distance_pool(graph: Graph, rng: Rng, per_class: int) -> list[np.ndarray]:
         if work > WORK:
             break
     return [np.concatenate(pool, axis=1) for pool in pools]
-
-
-def _neighbours(graph: Graph, nodes: np.ndarray) -> np.ndarray:
-    """All neighbours of these nodes, with repetitions."""
-    starts, counts = graph.indptr[nodes], graph.degree[nodes]
-    offsets = np.cumsum(counts) - counts
-    return graph.indices[np.repeat(starts - offsets, counts) + np.arange(counts.sum())]

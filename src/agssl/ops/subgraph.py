@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor
 
 from agssl.data.graph import Graph
+from agssl.data.packed import row_blocks
 from agssl.data.splits import Split
 from agssl.ops.adjacency import relabel_columns
 from agssl.ops.csr import Csr, product
@@ -67,16 +67,6 @@ def induced(graph: Graph, nodes: np.ndarray) -> Graph:
     )
 
 
-def row_blocks(entries: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges of rows with about `BLOCK_ENTRIES` entries (or rows) each, given how many come before each row."""
-    start, rows = 0, len(entries) - 1
-    while start < rows:
-        stop = int(np.searchsorted(entries, entries[start] + BLOCK_ENTRIES, side="right")) - 1
-        stop = min(max(stop, start + 1), start + BLOCK_ENTRIES, rows)
-        yield start, stop
-        start = stop
-
-
 def _split_within(split: Split, lookup: np.ndarray) -> Split:
     parts = (lookup[part].astype(np.int64) for part in (split.train, split.val, split.test))
     train, val, test = (part[part >= 0] for part in parts)
@@ -98,7 +88,7 @@ class StoredAdjacency:
     def sums(self) -> np.ndarray:
         """The sum of each row, float32 [N]."""
         sums = self._scale.astype(np.float64)  # of the node itself
-        for start, stop in row_blocks(self.graph.indptr):
+        for start, stop in row_blocks(self.graph.indptr, BLOCK_ENTRIES):
             first, last = self.graph.indptr[start], self.graph.indptr[stop]
             before = np.concatenate([[0], np.cumsum(self._scale[self.graph.indices[first:last]], dtype=np.float64)])
             sums[start:stop] += np.diff(before[self.graph.indptr[start : stop + 1] - first])

@@ -16,11 +16,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from agssl.data.graph import Graph
+from agssl.data.packed import row_blocks
 from agssl.errors import GraphError
 from agssl.models.gcn import Gcn
+from agssl.ops import subgraph
 from agssl.ops.csr import Csr, product
 from agssl.ops.features import Inputs
-from agssl.ops.subgraph import StoredAdjacency, row_blocks
+from agssl.ops.subgraph import StoredAdjacency
 
 ON_DISK = 1 << 24  # bytes from which what is held for all nodes lies on disk
 
@@ -52,7 +54,7 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
     last = F.pad(model.class_weight, (0, -model.shape.classes % 16))
     weights = [*model.weights[1:], last]
     below = _room(graph.num_nodes, model.shape.hidden)
-    for start, stop in row_blocks(np.arange(graph.num_nodes + 1) * _values_a_row(graph)):
+    for start, stop in row_blocks(np.arange(graph.num_nodes + 1) * _values_a_row(graph), subgraph.BLOCK_ENTRIES):
         inputs = Inputs.of(graph, device, slice(start, stop))
         _put(below, start, torch.cat(inputs.times([model.weights[0]]), dim=1))
     for layer, weight in enumerate(weights):
@@ -77,7 +79,7 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
 def _propagation(graph: Graph, device: str) -> Iterator[tuple[int, Csr]]:
     """Â in blocks of rows, each with its first row."""
     adjacency = StoredAdjacency(graph)
-    for start, stop in row_blocks(graph.indptr):
+    for start, stop in row_blocks(graph.indptr, subgraph.BLOCK_ENTRIES):
         yield start, adjacency.take(np.arange(start, stop)).to(device)
 
 

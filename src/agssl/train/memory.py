@@ -14,6 +14,7 @@ import numpy as np
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.errors import SettingsError
+from agssl.ops.subgraph import neighbour_entries
 from agssl.rng import Rng
 from agssl.system import free_memory, held_memory, size_text
 
@@ -104,10 +105,7 @@ def _reach(graph: Graph, layers: int, pairs: bool) -> int:
         seen[draw.integers(n, size=min(n, 1600))] = True
     total = 0
     for _ in range(layers):
-        rows = np.flatnonzero(seen)
-        starts, counts = graph.indptr[rows], graph.degree[rows]
-        at = np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
-        seen[graph.indices[at]] = True
+        seen[neighbour_entries(graph, np.flatnonzero(seen))[0]] = True
         total += int(seen.sum())
     return total
 
