@@ -47,7 +47,8 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
 
     from agssl.data.datasets import load_dataset
     from agssl.rng import Rng
-    from agssl.train.fit import Context, distil, fit_gcn, judge, problem_of, schedule_of, train_teacher
+    from agssl.train.fit import Context, distil, fit_gcn, judge, train_teacher
+    from agssl.train.setup import problem_of, schedule_of
 
     torch.set_num_threads(1)
     graph = load_dataset(dataset, seed=seed)

@@ -29,8 +29,9 @@ from agssl.store.model import Bundle
 from agssl.store.run_writer import write_seed
 from agssl.store.stages import Stages
 from agssl.train.evolution import check_evolution
-from agssl.train.fit import Fit, batches_of, fit
+from agssl.train.fit import Fit, fit
 from agssl.train.network import Watch, ignore
+from agssl.train.setup import batches_of
 
 if TYPE_CHECKING:
     from agssl.scale.cluster import Cluster

@@ -14,9 +14,10 @@ from agssl.errors import TrainingError
 from agssl.rng import Rng
 from agssl.scale.world import World, together
 from agssl.store.stages import Stages
-from agssl.train.fit import Fit, fit, problem_of
+from agssl.train.fit import Fit, fit
 from agssl.train.infer import infer_logits
 from agssl.train.loop import Best, Schedule, by_epoch, train
+from agssl.train.setup import problem_of
 from reference.graphs import blocks_graph
 from reference.settings import quick
 

@@ -13,7 +13,8 @@ from torch.multiprocessing.spawn import spawn
 from agssl.models.gcn import Gcn
 from agssl.rng import Rng
 from agssl.scale.world import World
-from agssl.train.fit import batches_of, fit, problem_of
+from agssl.train.fit import fit
+from agssl.train.setup import batches_of, problem_of
 from reference import dense
 from reference.graphs import blocks_graph
 from reference.together import CASES, LONGER, begin

@@ -39,9 +39,10 @@ from agssl.models.gcn import Gcn
 from agssl.rng import Rng
 from agssl.store.atomic import write_json
 from agssl.train.distill import Student
-from agssl.train.fit import Context, Teacher, distil, fit_gcn, judge, problem_of, schedule_of, train_teacher
+from agssl.train.fit import Context, Teacher, distil, fit_gcn, judge, train_teacher
 from agssl.train.infer import infer
 from agssl.train.loop import by_validation
+from agssl.train.setup import problem_of, schedule_of
 
 FORMAT, VERSION = "agssl-theory", 1
 MORE = ("par:parts=20", "clu:clusters=4", "dgi:estimator=infonce", "pairdis:pairs=100", "pairsim:target=feature")

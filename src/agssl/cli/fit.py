@@ -118,8 +118,8 @@ def run_fit(args: argparse.Namespace) -> int:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch
         make_split(plan.split, graph, Rng(seed).child("split"))
-    from agssl.train.fit import schedule_on
     from agssl.train.memory import batch_mode, check_memory
+    from agssl.train.setup import schedule_on
 
     expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
     settings = plan.settings

@@ -13,13 +13,11 @@ from torch import Tensor
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.integrate import INTEGRATORS, Knowledge
-from agssl.models.gcn import Gcn, Shape
-from agssl.ops.memory import keep_freed_memory
+from agssl.models.gcn import Gcn
 from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.rng import Rng
-from agssl.scale.batches import Batches
 from agssl.store.stages import Stages
 from agssl.train.autossl import search_weights
 from agssl.train.distill import Distillation, Student, train_student
@@ -27,6 +25,7 @@ from agssl.train.loop import Record, Schedule, by_validation
 from agssl.train.memory import batch_mode
 from agssl.train.network import Trained, Watch, Weighted, ignore, train_network
 from agssl.train.problem import Problem, folds
+from agssl.train.setup import batches_of, problem_of, schedule_on
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,40 +125,6 @@ def fit(
     problem = replace(problem, batches=batches_of(problem.graph, settings, cache))
     context = Context(problem, settings, schedule_on(graph, settings), Rng(seed), watch, cache, stages)
     return METHODS[settings.method](context)
-
-
-def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem:
-    """The problem that these settings pose on this graph."""
-    keep_freed_memory()
-    shape = Shape(
-        graph.num_features,
-        settings.hidden,
-        graph.num_classes,
-        settings.layers,
-        settings.head,
-        settings.norm,
-        settings.dropout,
-        settings.input_dropout,
-    )
-    return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
-
-
-def schedule_of(settings: Settings) -> Schedule:
-    """The schedule of every network."""
-    return Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
-
-
-def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> Batches | None:
-    """How the graph is cut into mini-batches; None: not at all."""
-    if settings.batch in ("auto", "full"):
-        return None
-    return Batches(graph, settings.batch, settings.batch_nodes, settings.layers, cache)
-
-
-def schedule_on(graph: Graph, settings: Settings) -> Schedule:
-    """The schedule of every network on a graph; mini-batches make for fewer epochs."""
-    schedule, batches = schedule_of(settings), batches_of(graph, settings)
-    return schedule if batches is None else batches.schedule(schedule)
 
 
 def fit_gcn(context: Context) -> Fit:

@@ -1,0 +1,47 @@
+"""What settings mean on a graph: the problem they pose, the schedule of its networks, its mini-batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.models.gcn import Shape
+from agssl.ops.memory import keep_freed_memory
+from agssl.scale.batches import Batches
+from agssl.train.loop import Schedule
+from agssl.train.problem import Problem
+
+
+def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem:
+    """The problem that these settings pose on this graph."""
+    keep_freed_memory()
+    shape = Shape(
+        graph.num_features,
+        settings.hidden,
+        graph.num_classes,
+        settings.layers,
+        settings.head,
+        settings.norm,
+        settings.dropout,
+        settings.input_dropout,
+    )
+    return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+
+
+def schedule_of(settings: Settings) -> Schedule:
+    """The schedule of every network."""
+    return Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
+
+
+def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> Batches | None:
+    """How the graph is cut into mini-batches; None: not at all."""
+    if settings.batch in ("auto", "full"):
+        return None
+    return Batches(graph, settings.batch, settings.batch_nodes, settings.layers, cache)
+
+
+def schedule_on(graph: Graph, settings: Settings) -> Schedule:
+    """The schedule of every network on a graph; mini-batches make for fewer epochs."""
+    schedule, batches = schedule_of(settings), batches_of(graph, settings)
+    return schedule if batches is None else batches.schedule(schedule)
