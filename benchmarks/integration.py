@@ -25,17 +25,20 @@ from agssl.store.atomic import write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDENTS = {  # how lambda is made
-    "average": {"integration": "average", "calibrate": False},
-    "average calibrated": {"integration": "average"},
-    "random": {"integration": "random", "calibrate": False},
+    "average": {"integration": "average"},
+    "average temperature": {"integration": "average", "calibrate": "temperature"},
+    "average uncalibrated": {"integration": "average", "calibrate": "none"},
+    "random": {"integration": "random", "calibrate": "none"},
     "weighted": {"integration": "weighted", "lambda_fit": "train"},
     "lf": {"integration": "lf"},
     "ts": {"integration": "ts"},
+    "lf temperature": {"integration": "lf", "calibrate": "temperature"},
+    "ts temperature": {"integration": "ts", "calibrate": "temperature"},
     "lf train": {"integration": "lf", "lambda_fit": "train"},
     "ts train": {"integration": "ts", "lambda_fit": "train"},
     "lf crossfit": {"integration": "lf", "lambda_fit": "crossfit"},
     "ts crossfit": {"integration": "ts", "lambda_fit": "crossfit"},
-    "lf uncalibrated": {"integration": "lf", "calibrate": False},
+    "lf uncalibrated": {"integration": "lf", "calibrate": "none"},
     "lf shrinkage": {"integration": "lf", "shrinkage": 0.1},
     "lf student gradient": {"integration": "lf", "student_gradient": True},
 }
@@ -47,7 +50,7 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
 
     from agssl.data.datasets import load_dataset
     from agssl.rng import Rng
-    from agssl.train.fit import Context, distil, fit_gcn, judge, train_teacher
+    from agssl.train.fit import Context, Teacher, distil, fit_gcn, judge, train_teacher
     from agssl.train.setup import problem_of, schedule_of
 
     torch.set_num_threads(1)
@@ -58,6 +61,7 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
     started = time.perf_counter()
     networks = {"gcn": fit_gcn(context)}
     gcn_seconds = time.perf_counter() - started
+    shifted = judge(context, (Teacher("gcn", 0.0, networks["gcn"]),)).logits[0]
     teachers = tuple(train_teacher(context, text) for text in settings.tasks)
     teacher_seconds = time.perf_counter() - started - gcn_seconds
     networks |= {teacher.name: teacher.network for teacher in teachers}
@@ -66,20 +70,21 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
         started = time.perf_counter()
         one = replace(context, settings=settings.replace(**STUDENTS[name]))
         knowledge = judge(one, teachers)
-        if knowledge.temperatures is not None:
-            temperatures[name] = knowledge.temperatures.tolist()
+        if knowledge.calibration is not None:
+            temperatures[name] = knowledge.calibration.temperatures.tolist()
         for stage, student in distil(one, knowledge).items():
             networks[name + stage.removeprefix("student")] = student.network
             weights[name] = student.weights.mean(0).tolist()
         seconds[name] = time.perf_counter() - started
     nodes = rest(graph)
     truth = graph.y[nodes]
+    logits = {"gcn": networks["gcn"].logits, "gcn calibrated": shifted} | {n: f.logits for n, f in networks.items()}
     return {
         "dataset": dataset,
         "seed": seed,
         "nodes": len(nodes),
         "settings": {k: v for k, v in asdict(settings).items() if v is not None},
-        "accuracy": {n: float((f.logits.argmax(1).numpy()[nodes] == truth).mean()) for n, f in networks.items()},
+        "accuracy": {n: float((z.argmax(1).numpy()[nodes] == truth).mean()) for n, z in logits.items()},
         "validation": {n: f.best["val_accuracy"] for n, f in networks.items()},
         "alpha": {teacher.name: teacher.alpha for teacher in teachers},
         "lambda": weights,

@@ -20,6 +20,7 @@ NORMS = ("none", "batch")
 LAMBDA_FITS = ("val", "crossfit", "train")
 OUTERS = ("labels", "homophily")
 SEARCHES = ("gradient", "es")
+CALIBRATIONS = ("classes", "temperature", "none")
 CLASS_WEIGHTS = ("none", "balanced")
 BATCHES = ("auto", "full", "partition", "neighbour")
 RUN_KEYS = ("split", "seeds")  # what a config file may set beside the settings
@@ -57,7 +58,7 @@ class Settings:
     batch_nodes: int = 16384  # of a mini-batch, about
     lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
-    calibrate: bool = True  # fit each teacher's temperature to the labels that judge it (never with "train")
+    calibrate: str = "classes"  # fit each teacher's temperature, and class frequencies, to the labels that judge it
     shrinkage: float = 0.0  # pull of lambda toward equal weights
     student_gradient: bool = False  # whether the loss of lambda also moves the student
     student_dropout: float | None = 0.8  # the student has far more to fit than the labels; None: as the teachers
@@ -76,6 +77,7 @@ class Settings:
             ("norm", NORMS),
             ("lambda_fit", LAMBDA_FITS),
             ("class_weight", CLASS_WEIGHTS),
+            ("calibrate", CALIBRATIONS),
             ("batch", BATCHES),
             ("outer", OUTERS),
             ("search", SEARCHES),
@@ -101,9 +103,8 @@ class Settings:
         for name in ("dropout", "input_dropout", "student_dropout"):
             if name != "student_dropout" or self.student_dropout is not None:
                 self._number(name, 0, 1, "in [0, 1)", include_low=True)
-        for name in ("calibrate", "student_gradient"):
-            if not isinstance(getattr(self, name), bool):
-                raise SettingsError(f"{name} = {getattr(self, name)!r}, but it must be true or false")
+        if not isinstance(self.student_gradient, bool):
+            raise SettingsError(f"student_gradient = {self.student_gradient!r}, but it must be true or false")
         self._number("tau", 0, float("inf"), "above 0 (1 leaves the teachers' probabilities as they are)")
         self._number("lr", 0, float("inf"), "above 0 (0.01 is usual)")
         self._number("lambda_lr", 0, float("inf"), "above 0 (0.05 is usual)")

@@ -84,7 +84,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         batch_nodes: int = Settings.batch_nodes,
         lambda_fit: str = Settings.lambda_fit,
         folds: int = Settings.folds,
-        calibrate: bool = Settings.calibrate,
+        calibrate: str = Settings.calibrate,
         shrinkage: float = Settings.shrinkage,
         student_gradient: bool = Settings.student_gradient,
         student_dropout: float | None = Settings.student_dropout,

@@ -104,7 +104,7 @@ tasks = ["par", "clu:clusters=3"]
 hidden = 64
 dropout = 0.5
 patience = 0
-calibrate = true
+calibrate = "classes"
 alpha = {par = 10.0, clu = 1.0}
 seeds = [0, 1]
 split = "random:2/3/3"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agssl.errors import SettingsError
 from agssl.integrate import INTEGRATORS, Knowledge
-from agssl.integrate.base import best_temperature, integrated, shrinkage, weight_loss
+from agssl.integrate.base import integrated, shrinkage, weight_loss
 from agssl.integrate.latent_factor import latent_factor_scores
 from agssl.integrate.teacher_student import matching_scores
 from agssl.rng import Rng
@@ -193,41 +193,6 @@ def test_l_w_moves_every_learned_parameter_and_lowers_itself(name: str) -> None:
 def test_schemes_say_truly_whether_they_learn(name: str) -> None:
     scheme = INTEGRATORS[name](knowledge(), Rng(0))
     assert scheme.learns == bool(list(scheme.parameters()))
-
-
-def grid_temperature(logits: torch.Tensor, labels: torch.Tensor) -> float:
-    grid = np.exp(np.linspace(np.log(0.05), np.log(20), 2000))
-    return min(grid, key=lambda t: torch.nn.functional.cross_entropy(logits / t, labels).item())
-
-
-@pytest.mark.parametrize("scale", [0.05, 1.0, 7.0])
-def test_the_best_temperature_is_that_of_a_fine_grid(scale: float) -> None:
-    labels = torch.arange(40) % 4
-    logits = scale * (normal(5, 40, 4) + 2 * torch.eye(4, dtype=torch.float64)[labels])
-    assert best_temperature(logits, labels) == pytest.approx(grid_temperature(logits, labels), rel=0.01)
-
-
-def test_calibration_scales_each_teacher_as_a_whole_and_changes_no_opinion() -> None:
-    labels = torch.arange(40) % 4
-    nodes = torch.arange(40)
-    logits = torch.tensor([0.1, 1.0, 10.0])[:, None, None] * (normal(5, 3, 60, 4).float() + 1)
-    logits[:, nodes, labels] *= 1.5
-    known = Knowledge(logits, nodes, labels, logits[:, nodes])
-    found = known.calibrated()
-    for k in range(3):
-        ratio = found.logits[k] / logits[k]
-        torch.testing.assert_close(ratio, ratio[0, 0].expand_as(ratio))
-        torch.testing.assert_close(found.judged[k], known.judged[k] * ratio[0, 0])
-        before, after = (torch.nn.functional.cross_entropy(x.judged[k], labels).item() for x in (known, found))
-        assert after <= before + 1e-5
-    assert torch.equal(found.logits.argmax(2), logits.argmax(2))
-
-
-def test_calibration_makes_teachers_of_the_same_skill_equally_confident() -> None:
-    labels = torch.arange(40) % 4
-    one = (normal(5, 40, 4) + 2 * torch.eye(4)[labels]).float()
-    known = Knowledge(torch.stack([one, 4 * one]), torch.arange(40), labels, torch.stack([one, 4 * one])).calibrated()
-    torch.testing.assert_close(known.logits[0], known.logits[1], rtol=0.01, atol=0.01)
 
 
 def test_shrinkage_is_least_where_all_teachers_are_trusted_alike() -> None:

@@ -46,7 +46,8 @@ from agssl.train.setup import problem_of, schedule_of
 
 FORMAT, VERSION = "agssl-theory", 1
 MORE = ("par:parts=20", "clu:clusters=4", "dgi:estimator=infonce", "pairdis:pairs=100", "pairsim:target=feature")
-SETTINGS = Settings(hidden=32, epochs=200, patience=40, generations=1)  # one generation: p^t is the teachers' alone
+# One generation: p^t is the teachers' alone. Temperatures only: the model's classes are equally frequent.
+SETTINGS = Settings(hidden=32, epochs=200, patience=40, generations=1, calibrate="temperature")
 SPLIT = "random:20/200/700"
 ORDERS = 6  # in which teachers are added
 GRAPHS = 60  # drawn anew for Proposition 1
@@ -250,8 +251,8 @@ def _integrated(
     found = {"best single": raw[single], "Average": raw.mean(0)}
     for scheme in ("lf", "ts"):
         knowledge, student = students[scheme, "val"]
-        assert knowledge.temperatures is not None
-        scaled = logits / knowledge.temperatures[:, None, None]
+        assert knowledge.calibration is not None
+        scaled = knowledge.calibration(logits)
         with torch.no_grad():
             weights = student.integrator(torch.from_numpy(infer(student.network.model, graph).logits), scaled)
         found[scheme.upper()] = mixed(weights.double(), torch.softmax(scaled.double(), dim=-1))

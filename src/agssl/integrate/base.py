@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from agssl.integrate.calibration import Calibration, calibration
 from agssl.registry import Registry
 from agssl.rng import Rng
 
@@ -27,38 +26,14 @@ class Knowledge:
     nodes: Tensor  # [n] labelled nodes by which lambda is fitted
     labels: Tensor  # [n] their labels
     judged: Tensor  # [K, n, C] teachers' logits of these nodes
-    temperatures: Tensor | None = None  # [K] by which the teachers' logits were divided
+    calibration: Calibration | None = None  # what the logits have gone through
 
-    def calibrated(self) -> Knowledge:
-        """The same with each teacher's logits divided by the temperature that suits the judged nodes best.
-
-        Teachers differ in confidence far more than in skill. Without this, lambda goes to whoever is confident enough.
-        """
-        temperatures = torch.tensor([best_temperature(logits, self.labels) for logits in self.judged])
-        scale = temperatures.to(self.logits)[:, None, None]
-        return Knowledge(self.logits / scale, self.nodes, self.labels, self.judged / scale, temperatures)
-
-
-def best_temperature(logits: Tensor, labels: Tensor, low: float = 0.05, high: float = 20.0, steps: int = 40) -> float:
-    """The T in [low, high] with the least cross-entropy of logits / T, by golden-section search on log T."""
-    ratio = (5**0.5 - 1) / 2
-    left, right = math.log(low), math.log(high)
-
-    def cost(log_t: float) -> float:
-        return F.cross_entropy(logits / math.exp(log_t), labels).item()
-
-    a, b = right - ratio * (right - left), left + ratio * (right - left)
-    cost_a, cost_b = cost(a), cost(b)
-    for _ in range(steps):  # the loss has one minimum in log T
-        if cost_a <= cost_b:
-            right, b, cost_b = b, a, cost_a
-            a = right - ratio * (right - left)
-            cost_a = cost(a)
-        else:
-            left, a, cost_a = a, b, cost_b
-            b = left + ratio * (right - left)
-            cost_b = cost(b)
-    return math.exp((left + right) / 2)
+    def calibrated(self, how: str) -> Knowledge:
+        """The same with each teacher's logits calibrated to the judged nodes; see `agssl.integrate.calibration`."""
+        found = calibration(how, self.judged, self.labels)
+        if found is None:
+            return self
+        return Knowledge(found(self.logits), self.nodes, self.labels, found(self.judged), found)
 
 
 class Integrator(nn.Module):

@@ -215,7 +215,7 @@ def judge(context: Context, teachers: Sequence[Teacher]) -> Knowledge:
     if settings.lambda_fit == "crossfit":
         judged = torch.stack([cross_fit(context, t, text) for text, t in zip(settings.tasks, teachers, strict=True)])
     knowledge = Knowledge(logits, nodes, problem.labels[nodes], judged)
-    return knowledge.calibrated() if settings.calibrate and settings.lambda_fit != "train" else knowledge
+    return knowledge if settings.lambda_fit == "train" else knowledge.calibrated(settings.calibrate)
 
 
 def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:

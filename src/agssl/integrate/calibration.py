@@ -1,0 +1,94 @@
+"""Calibration: each teacher's logits brought in line with labels that it has not seen.
+
+Teachers differ in confidence far more than in skill, and a likelihood rewards confidence: hence a temperature for each.
+And they are trained on as many labels of each class as could be had (in the usual splits, 20), while the graph may have
+ten times as many nodes of one class as of another: hence a shift of each class's logit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+from torch import Tensor
+
+LOW, HIGH = 0.05, 20.0  # of temperatures
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What is done to the logits of K teachers."""
+
+    temperatures: Tensor  # [K]
+    shifts: Tensor  # [K, C]
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        """Teachers' logits [K, n, C], calibrated."""
+        return logits / self.temperatures.to(logits)[:, None, None] + self.shifts.to(logits)[:, None, :]
+
+
+def calibration(how: str, judged: Tensor, labels: Tensor) -> Calibration | None:
+    """The calibration of teachers with logits `judged` [K, n, C] of nodes with `labels` [n].
+
+    Args:
+        how: `classes` (temperatures and shifts), `temperature` (no shifts), or `none`.
+        judged: by teachers that have not seen these labels.
+        labels: theirs.
+    """
+    if how == "none":
+        return None
+    if how == "temperature":
+        temperatures = [best_temperature(logits, labels) for logits in judged]
+        return Calibration(torch.tensor(temperatures), torch.zeros(judged.shape[0], judged.shape[2]))
+    fitted = [best_shift(logits, labels) for logits in judged]
+    return Calibration(torch.tensor([t for t, _ in fitted]), torch.stack([shift for _, shift in fitted]))
+
+
+def best_temperature(logits: Tensor, labels: Tensor, steps: int = 40) -> float:
+    """The T with the least cross-entropy of logits / T, by golden-section search on log T."""
+    ratio = (5**0.5 - 1) / 2
+    left, right = math.log(LOW), math.log(HIGH)
+
+    def cost(log_t: float) -> float:
+        return F.cross_entropy(logits / math.exp(log_t), labels).item()
+
+    a, b = right - ratio * (right - left), left + ratio * (right - left)
+    cost_a, cost_b = cost(a), cost(b)
+    for _ in range(steps):  # the loss has one minimum in log T
+        if cost_a <= cost_b:
+            right, b, cost_b = b, a, cost_a
+            a = right - ratio * (right - left)
+            cost_a = cost(a)
+        else:
+            left, a, cost_a = a, b, cost_b
+            b = left + ratio * (right - left)
+            cost_b = cost(b)
+    return math.exp((left + right) / 2)
+
+
+def best_shift(logits: Tensor, labels: Tensor) -> tuple[float, Tensor]:
+    """T and b [C] with the least sum of cross-entropies of logits / T + b, plus |b|^2 / 2: a standard normal prior.
+
+    The prior keeps b from following the chance of few labels: a class that none of them has is not shut out.
+    """
+    z, y = logits.double().cpu().numpy(), labels.cpu().numpy()
+    truth = np.zeros_like(z)
+    truth[np.arange(len(y)), y] = 1
+
+    def cost(values: np.ndarray) -> tuple[float, np.ndarray]:
+        scale, shift = values[0], values[1:]
+        log_p = log_softmax(scale * z + shift, axis=1)
+        wrong = np.exp(log_p) - truth
+        slope = np.concatenate([[(wrong * z).sum()], wrong.sum(0) + shift])
+        return -(truth * log_p).sum() + shift @ shift / 2, slope
+
+    # In 1 / T and b it is convex.
+    bounds = [(1 / HIGH, 1 / LOW)] + [(None, None)] * z.shape[1]
+    start = np.concatenate([[1 / best_temperature(logits, labels)], np.zeros(z.shape[1])])
+    found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return 1 / float(found[0]), torch.from_numpy(found[1:]).float()
