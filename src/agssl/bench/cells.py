@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agssl.config import Settings, effective
+from agssl.pretext.prepare import make_task
 from agssl.store.atomic import write_text
 
 log = logging.getLogger("agssl")
@@ -38,7 +39,10 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """A hash of the dataset, the settings that count, the seed, and whether cost is measured."""
-        identity = [SCHEMA, self.dataset, effective(self.settings), self.seed, self.fresh]
+        settings = effective(self.settings)
+        if "alpha" not in settings and "tasks" in settings:  # each task has its own to choose from
+            settings["alphas"] = {text: make_task(text).alphas for text in self.settings.tasks}
+        identity = [SCHEMA, self.dataset, settings, self.seed, self.fresh]
         return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property

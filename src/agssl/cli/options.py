@@ -41,6 +41,12 @@ _HELP = {
     "batch_nodes": "nodes of a mini-batch, about",
     "lambda_fit": f"by which predictions task weights are fitted: {', '.join(config.LAMBDA_FITS)}",
     "folds": "folds of crossfit",
+    "calibrate": "bring each teacher in line with the labels that judge it: its confidence and the classes' frequencies "
+    "(classes), its confidence (temperature), or not at all (none)",
+    "shrinkage": "pull of the teachers' weights toward equal ones; 0.1 is strong",
+    "student_gradient": "let the loss of the teachers' weights move the student, too",
+    "student_dropout": "dropout of the student's hidden representation",
+    "generations": "students in turn; from the second on, the last one joins the teachers with half the weight",
     "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",
     "outer": "what autossl judges task weights by: labels (those of --lambda-fit) or homophily (no labels)",
     "search": "how autossl searches task weights: gradient, or es (CMA-ES, one training a candidate; extra es)",
