@@ -63,7 +63,7 @@ class Task:
     """Base of the pretext tasks. Settings are constructor arguments, stored under their own names."""
 
     name: ClassVar[str]
-    alphas: ClassVar[tuple[float, ...]] = (5.0, 20.0)  # loss weights to choose from by validation where none is given
+    alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)  # loss weights to choose from by validation where none is given
     space: ClassVar[Mapping[str, tuple]] = {}  # search ranges of the task's own settings
 
     def settings(self) -> dict[str, object]:

@@ -58,6 +58,7 @@ class GraphInfomax(Task):
     """
 
     name: ClassVar[str] = "dgi"
+    alphas: ClassVar[tuple[float, ...]] = (0.5, 20.0)
     space: ClassVar[Mapping[str, tuple]] = {"estimator": ESTIMATORS}
 
     def __init__(self, estimator: str = "jsd", samples: int = 2000, whole: int = 5000) -> None:

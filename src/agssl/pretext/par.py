@@ -35,6 +35,7 @@ class Partition(PseudoLabels):
     """
 
     name: ClassVar[str] = "par"
+    alphas: ClassVar[tuple[float, ...]] = (0.5, 20.0)
     space: ClassVar[Mapping[str, tuple]] = {"parts": (100, 400, 1000)}
 
     def __init__(self, parts: int | None = None) -> None:
