@@ -1,6 +1,6 @@
 """What a trial is scored by: validation accuracy on nodes that nothing in the fit has seen the labels of.
 
-With `lambda_fit = "val"`, lambda and the teachers' temperatures are fitted to validation labels; with any method, alpha
+With `lambda_fit = "val"`, lambda and the teachers' calibration are fitted to validation labels; with any method, alpha
 and the best epoch are chosen by them. A student's accuracy on these same nodes would reward settings that fit them
 best. So validation nodes are halved, class by class and anew for every seed: the fit gets one half as its validation
 nodes, and the score is the accuracy on the other. So settings are chosen by labels that nothing in the fit has used.

@@ -1,0 +1,85 @@
+"""What a single network can reach: the plain GCN with other settings, and every task with other alphas.
+
+    python benchmarks/teachers.py --datasets cs,physics --seeds 100-102
+
+Accuracy is that of `agssl tune`: validation nodes are halved, the fit gets one half to choose its epoch by and the
+accuracy is that on the other half. Test labels are removed before anything else, and seeds are not those reported.
+One JSON file a dataset goes to results/teachers; what is there is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from agssl.config import TASKS, Settings
+from agssl.store.atomic import write_json
+
+ROOT = Path(__file__).resolve().parent.parent
+ALPHAS = (0.5, 5.0, 20.0)
+NETWORKS: dict[str, dict[str, Any]] = {
+    "gcn": {},
+    "gcn, hidden 256": {"hidden": 256},
+    "gcn, batch norm": {"norm": "batch"},
+    "gcn, linear head": {"head": "linear"},
+    "gcn, dropout 0.8": {"dropout": 0.8},
+    "gcn, no input dropout": {"input_dropout": 0.0},
+    "gcn, weight decay 0.001": {"weight_decay": 0.001},
+    "gcn, weight decay 0.00005": {"weight_decay": 0.00005},
+}
+VARIANTS = {name: {"method": "gcn"} | changes for name, changes in NETWORKS.items()} | {
+    f"{task}, alpha {alpha:g}": {"method": "single", "tasks": (task,), "alpha": alpha}
+    for task in TASKS
+    for alpha in ALPHAS
+}
+
+
+def measure(dataset: str, variant: str, seed: int) -> float:
+    """The accuracy of one network on the half of the validation nodes that its fit did not see."""
+    from agssl.data.datasets import load_dataset
+    from agssl.data.fetch import data_folders
+    from agssl.search.objective import Common, Task, halved, score, without_test
+
+    graph = halved(without_test(load_dataset(dataset), "auto", seed), seed)
+    result = score(
+        Common({seed: graph}, data_folders().cache), Task(0, 0, Settings().replace(**VARIANTS[variant]), seed)
+    )
+    if isinstance(result, str):
+        raise RuntimeError(result)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", default="cs,physics,photo,computers")
+    parser.add_argument("--variants", help="names, with semicolons (default: all)")
+    parser.add_argument("--seeds", default="100-102", help="first and last")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "teachers")
+    parser.add_argument("--summary", action="store_true", help="only print what is there")
+    args = parser.parse_args()
+    first, last = map(int, args.seeds.split("-"))
+    variants = args.variants.split(";") if args.variants else list(VARIANTS)
+    with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
+        for dataset in args.datasets.split(","):
+            path = args.out / f"{dataset}.json"
+            found: dict[str, dict[str, float]] = json.loads(path.read_text()) if path.exists() else {}
+            todo = [(v, s) for v in variants for s in range(first, last + 1) if str(s) not in found.get(v, {})]
+            flying = {} if args.summary else {pool.submit(measure, dataset, v, s): (v, s) for v, s in todo}
+            for number, done in enumerate(as_completed(flying), 1):
+                variant, seed = flying[done]
+                found.setdefault(variant, {})[str(seed)] = done.result()
+                write_json(path, {v: dict(sorted(found[v].items())) for v in VARIANTS if v in found})
+                print(f"[{number}/{len(todo)}] {dataset}, {variant}, seed {seed}", file=sys.stderr)
+            for variant, scores in found.items():
+                print(f"| {dataset} | {variant} | {100 * fmean(scores.values()):.2f} | {len(scores)} |")
+
+
+if __name__ == "__main__":
+    main()
