@@ -22,7 +22,7 @@ from agssl.config import TASKS, Settings
 from agssl.store.atomic import write_json
 
 ROOT = Path(__file__).resolve().parent.parent
-ALPHAS = (0.5, 5.0, 20.0)
+ALPHAS = (0.5, 1.0, 5.0, 20.0)
 NETWORKS: dict[str, dict[str, Any]] = {
     "gcn": {},
     "gcn, hidden 256": {"hidden": 256},
