@@ -10,6 +10,7 @@ import pytest
 from agssl.bench.cells import Cell, Records, unique, write_record
 from agssl.bench.methods import METHODS
 from agssl.config import Settings
+from agssl.pretext import TASKS
 from reference.records import record_of, records_of
 
 
@@ -46,6 +47,19 @@ def test_a_changed_default_makes_a_new_cell(monkeypatch: pytest.MonkeyPatch) -> 
     values = [*Settings.__init__.__defaults__]  # type: ignore[misc]
     monkeypatch.setattr(Settings.__init__, "__defaults__", tuple(0.02 if v == 0.01 else v for v in values))
     assert Cell("cora", "gcn", METHODS["gcn"].settings("cora", "jt")[0], 0).key != before
+
+
+def test_other_alphas_to_choose_from_make_a_new_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def keys() -> list[str]:
+        choosing, some = Settings(), Settings(alpha={"clu": 1.0})
+        given = (Settings(alpha=1.0), Settings(alpha={"par": 1.0}), Settings(method="gcn"))
+        return [Cell("cora", "any", settings, 0).key for settings in (choosing, some, *given)]
+
+    before = keys()
+    monkeypatch.setattr(TASKS["par"], "alphas", (1.0, 2.0))
+    after = keys()
+    assert after[0] != before[0] and after[1] != before[1]
+    assert after[2:] == before[2:]
 
 
 def test_records_are_found_by_cell_and_damaged_ones_are_missing(tmp_path: Path) -> None:

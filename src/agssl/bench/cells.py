@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,10 +40,15 @@ class Cell:
     def key(self) -> str:
         """A hash of the dataset, the settings that count, the seed, and whether cost is measured."""
         settings = effective(self.settings)
-        if "alpha" not in settings and "tasks" in settings:  # each task has its own to choose from
-            settings["alphas"] = {text: make_task(text).alphas for text in self.settings.tasks}
+        choose = {task: make_task(task).alphas for task in settings.get("tasks", ()) if self._chooses(task)}
+        settings |= {"alphas": choose} if choose else {}
         identity = [SCHEMA, self.dataset, settings, self.seed, self.fresh]
         return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def _chooses(self, task: str) -> bool:
+        """Whether a task has an alpha to choose by validation, from those that it brings."""
+        alpha = self.settings.alpha
+        return alpha is None or (isinstance(alpha, Mapping) and task.split(":")[0] not in alpha)
 
     @property
     def setting(self) -> str | None:

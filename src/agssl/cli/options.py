@@ -41,8 +41,8 @@ _HELP = {
     "batch_nodes": "nodes of a mini-batch, about",
     "lambda_fit": f"by which predictions task weights are fitted: {', '.join(config.LAMBDA_FITS)}",
     "folds": "folds of crossfit",
-    "calibrate": "bring each teacher in line with the labels that judge it: its confidence and how frequent classes are "
-    "(classes), its confidence (temperature), or not at all (none)",
+    "calibrate": "bring each teacher in line with the labels that judge it: its confidence and how frequent classes "
+    "are (classes), its confidence (temperature), or not at all (none)",
     "shrinkage": "pull of the teachers' weights toward equal ones; 0.1 is strong",
     "student_gradient": "let the loss of the teachers' weights move the student, too",
     "student_dropout": "dropout of the student's hidden representation",
