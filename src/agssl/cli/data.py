@@ -40,11 +40,8 @@ def add_parser(subparsers: Any) -> None:
     info = command_parser(commands, "info", "print the facts about a dataset or a graph of your own", _INFO)
     info.add_argument("graph", metavar="NAME", help="a dataset's name, a file or a folder")
     info.add_argument("--json", action="store_true", help="print one JSON value on stdout")
-    info.add_argument("--knn", type=int, metavar="K", help="link each row of a table to the K rows most like it")
-    info.add_argument("--metric", default="cosine", help="for --knn: cosine (default) or euclidean")
-    info.add_argument("--label", default="label", metavar="COLUMN", help="the column with the labels (default: label)")
     info.add_argument("--split", default="auto", help="auto (default), public, random:20/500/1000, a file ...")
-    info.add_argument("--seed", type=int, default=0, help="seed of a split that is drawn (default: 0)")
+    pack.add_reading(info)
     info.set_defaults(handler=run_info)
 
     get = command_parser(commands, "get", "see that a dataset's files are on this machine, and check them", _GET)
@@ -80,18 +77,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print the facts about one graph."""
-    from agssl.data.resolve import open_graph
-
-    graph = open_graph(
-        args.graph,
-        split=args.split,
-        seed=args.seed,
-        knn=args.knn,
-        metric=args.metric,
-        label=args.label,
-        say=say,
-    )
-    facts = graph.info()
+    facts = pack.read(args).info()
     if args.json:
         print(json.dumps(facts))
         return 0

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agssl.cli.common import command_parser, human, say
+
+if TYPE_CHECKING:
+    from agssl.data.graph import Graph
 
 _PACK = """\
 examples:
@@ -26,11 +29,8 @@ def add_commands(commands: Any) -> None:
     pack = command_parser(commands, "pack", "convert a graph to a folder that is read without loading it", _PACK)
     pack.add_argument("graph", metavar="GRAPH", help="a dataset's name, a file or a folder")
     pack.add_argument("out", metavar="OUT", help="the folder to write; it must not exist yet")
-    pack.add_argument("--knn", type=int, metavar="K", help="link each row of a table to the K rows most like it")
-    pack.add_argument("--metric", default="cosine", help="for --knn: cosine (default) or euclidean")
-    pack.add_argument("--label", default="label", metavar="COLUMN", help="the column with the labels (default: label)")
     pack.add_argument("--split", help="pack this split with it; default: the one that came with the data, if any")
-    pack.add_argument("--seed", type=int, default=0, help="seed of a split that is drawn (default: 0)")
+    add_reading(pack)
     pack.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     pack.set_defaults(handler=run_pack)
 
@@ -57,23 +57,31 @@ def add_commands(commands: Any) -> None:
     make.set_defaults(handler=run_generate)
 
 
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How to read the graph, and the seed of its split."""
+    parser.add_argument("--knn", type=int, metavar="K", help="link each row of a table to the K rows most like it")
+    parser.add_argument("--metric", default="cosine", help="for --knn: cosine (default) or euclidean")
+    parser.add_argument(
+        "--label", default="label", metavar="COLUMN", help="the column with the labels (default: label)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of a split that is drawn (default: 0)")
+
+
+def read(args: argparse.Namespace, require_labels: bool = True) -> Graph:
+    """The graph that the arguments name."""
+    from agssl.data.resolve import open_graph
+
+    how = {"knn": args.knn, "metric": args.metric, "label": args.label, "require_labels": require_labels}
+    return open_graph(args.graph, split=args.split, seed=args.seed, say=say, **how)
+
+
 def run_pack(args: argparse.Namespace) -> int:
     """Read a graph and write it packed."""
     from dataclasses import replace
 
     from agssl.data.packed import write_packed
-    from agssl.data.resolve import open_graph
 
-    graph = open_graph(
-        args.graph,
-        split=args.split,
-        seed=args.seed,
-        knn=args.knn,
-        metric=args.metric,
-        label=args.label,
-        require_labels=False,
-        say=say,
-    )
+    graph = read(args, require_labels=False)
     if args.split is not None and graph.split is not None:
         graph = graph.with_split(replace(graph.split, origin="public"))  # from now on it comes with the data
     write_packed(graph, args.out)
