@@ -58,7 +58,7 @@ class Settings:
     batch_nodes: int = 16384  # of a mini-batch, about
     lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
-    calibrate: str = "classes"  # fit each teacher's temperature, and class frequencies, to the labels that judge it
+    calibrate: str = "classes"  # fit each teacher's temperature and class shifts to the judging labels (not "train")
     shrinkage: float = 0.0  # pull of lambda toward equal weights
     student_gradient: bool = False  # whether the loss of lambda also moves the student
     student_dropout: float | None = 0.8  # the student has far more to fit than the labels; None: as the teachers
