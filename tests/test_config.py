@@ -20,6 +20,7 @@ from agssl.errors import SettingsError
         ("head", "mlp"),
         ("norm", "layer"),
         ("class_weight", "heavy"),
+        ("scaling", "huge"),
         ("lambda_fit", "never"),
         ("outer", "labls"),
         ("search", "random"),

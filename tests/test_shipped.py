@@ -39,6 +39,9 @@ def test_the_nearest_config_is_found(write: Write) -> None:
     assert find_config("cora", Settings(integration="lf", setting="pf"), folder) == own
     assert find_config("cora", Settings(integration="lf"), folder) == exact
     assert find_config("cora", Settings(method="gcn"), folder) is None
+    everything = write("cora", 'scaling = "unit"')
+    assert find_config("cora", Settings(method="gcn"), folder) == everything
+    assert find_config("cora", Settings(integration="lf"), folder) == exact
     assert find_config("citeseer", Settings(), folder) is None
     assert find_config("../configs/cora", Settings(), folder) is None
 
@@ -84,6 +87,7 @@ def test_every_shipped_config_can_be_read_and_says_what_made_it() -> None:
         text = path.read_text()
         assert text.startswith("# made by: agssl tune ") and "seeds" in text and "trials" in text, path.name
         settings = Settings().replace(**read_toml(path))
-        dataset = next(path.stem[:i] for i, c in enumerate(path.stem) if c == "-" and is_dataset(path.stem[:i]))
+        ends = [i for i, c in enumerate(f"{path.stem}-") if c == "-"]
+        dataset = next(path.stem[:i] for i in ends if is_dataset(path.stem[:i]))
         assert find_config(dataset, settings) == path
     assert config_name("cora", Settings(method="gcn")) == "cora-gcn"

@@ -22,6 +22,7 @@ OUTERS = ("labels", "homophily")
 SEARCHES = ("gradient", "es")
 CALIBRATIONS = ("classes", "temperature", "none")
 CLASS_WEIGHTS = ("none", "balanced")
+SCALINGS = ("given", "unit", "binary")
 BATCHES = ("auto", "full", "partition", "neighbour")
 RUN_KEYS = ("split", "seeds")  # what a config file may set beside the settings
 
@@ -41,6 +42,7 @@ class Settings:
     setting: str = "jt"
     hidden: int = 64
     layers: int = 1
+    scaling: str = "given"  # of the features that the networks read, see `agssl.data.scaling`
     head: str = "gcn"
     norm: str = "none"
     dropout: float = 0.5
@@ -73,6 +75,7 @@ class Settings:
         for name, known in (
             ("method", METHODS),
             ("setting", SETTINGS),
+            ("scaling", SCALINGS),
             ("head", HEADS),
             ("norm", NORMS),
             ("lambda_fit", LAMBDA_FITS),
@@ -228,6 +231,8 @@ def effective(settings: Settings) -> dict[str, Any]:
     unread = _UNREAD.get(settings.method, ())
     if settings.batch in ("auto", "full"):
         unread = (*unread, "batch", "batch_nodes")
+    if settings.scaling == "given":
+        unread = (*unread, "scaling")
     return {name: value for name, value in settings.to_dict().items() if name not in unread}
 
 

@@ -76,6 +76,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         random_state: int | None = 0,
         *,
         method: str = "agssl",
+        scaling: str = Settings.scaling,
         head: str = "gcn",
         norm: str = "none",
         input_dropout: float = Settings.input_dropout,
@@ -113,6 +114,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.patience = patience
         self.random_state = random_state
         self.method = method
+        self.scaling = scaling
         self.head = head
         self.norm = norm
         self.input_dropout = input_dropout

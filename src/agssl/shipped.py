@@ -1,4 +1,4 @@
-"""Settings that come with the package: one TOML a dataset and method, made by `agssl tune`."""
+"""Settings that come with the package: TOML files made by `agssl tune`, for a dataset, or for a method on it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def config_name(dataset: str, settings: Settings) -> str:
 def find_config(dataset: str, settings: Settings, folder: Path = FOLDER) -> Path | None:
     """The config that suits these settings best, or None.
 
-    One for exactly this method comes first, then one for all its integrations (or tasks); and where pre-training has
-    none of its own, that of joint training.
+    One for exactly this method comes first, then one for all its integrations (or tasks); where pre-training has none
+    of its own, that of joint training; and last one for the dataset, whatever the method.
     """
     if "/" in dataset or "\\" in dataset:  # a graph of the user's own
         return None
-    for name in _names(settings):
-        path = folder / f"{dataset}-{name}.toml"
+    for name in [*(f"{dataset}-{name}" for name in _names(settings)), dataset]:
+        path = folder / f"{name}.toml"
         if path.is_file():
             return path
     return None

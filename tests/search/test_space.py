@@ -6,7 +6,7 @@ import pytest
 
 from agssl.config import Settings
 from agssl.errors import SettingsError
-from agssl.search.space import settings_of, space_of, start
+from agssl.search.space import all_of, settings_of, space_of, start
 
 
 def test_the_space_is_the_papers_with_dropout_and_one_alpha_a_task() -> None:
@@ -31,6 +31,26 @@ def test_nothing_is_searched_that_a_method_does_not_read(base: Settings, absent:
     space = space_of(base)
     assert not absent & set(space) and "hidden" in space
     assert ("alpha.clu" in space) == (base.method == "joint")
+
+
+def test_names_are_chosen_like_numbers() -> None:
+    base = Settings(scaling="unit", calibrate="none")
+    space = space_of(base, ["scaling", "calibrate", "tau"])
+    positions = start(base, space)
+    assert {name: space[name][at] for name, at in positions.items()} == {
+        "scaling": "unit",
+        "calibrate": "none",
+        "tau": 1.0,
+    }
+    assert settings_of(base, {"scaling": "binary", "calibrate": "classes"}) == Settings(scaling="binary")
+    assert "calibrate" not in space_of(Settings(lambda_fit="train"))
+
+
+def test_a_small_space_is_listed() -> None:
+    space = {"tau": (1.0, 2.0), "scaling": ("given", "unit", "binary")}
+    found = all_of(space, 6)
+    assert found is not None and len({tuple(at.items()) for at in found}) == 6
+    assert all_of(space, 5) is None
 
 
 def test_only_narrows_the_space() -> None:

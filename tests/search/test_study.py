@@ -114,6 +114,15 @@ def test_n_trials_are_n_complete_trials_in_all(tmp_path: Path, monkeypatch: pyte
     assert value == pytest.approx(settings.hidden / 1000 + 0.01005)
 
 
+def test_a_small_space_is_tried_as_a_whole_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = scored(monkeypatch, lambda task: {"given": 0.2, "unit": 0.9, "binary": 0.1}[task.settings.scaling])
+    search = replace(search_of(tmp_path), space=space_of(BASE, ["scaling"]))
+    run(search, 2)
+    run(search, 3)
+    assert [task.settings.scaling for task in tasks] == ["given", "given", "unit", "unit", "binary", "binary"]
+    assert best_of(search, open_study(search))[2].scaling == "unit"
+
+
 def test_a_trial_left_running_is_reaped_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(task: Any) -> float:
         if task.trial == 2 and task.step == 1:
@@ -174,6 +183,12 @@ def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.Mon
     run(search, 8)
     found = importances(open_study(search))
     assert max(found, key=lambda name: found[name]) == "hidden" and sum(found.values()) == pytest.approx(1)
+
+
+def test_a_shared_config_has_only_what_was_searched(tmp_path: Path) -> None:
+    path = tmp_path / "shared.toml"
+    path.write_text(config_text(quick(method="gcn", scaling="given", hidden=32), ["made"], {"scaling", "hidden"}))
+    assert read_toml(path) == {"scaling": "given", "hidden": 32}
 
 
 def test_the_config_reads_back_as_the_settings(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ _HELP = {
     "setting": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
     "hidden": "width of the hidden representation",
     "layers": "layers of the encoder",
+    "scaling": "what is read of the features: them as given, each node's brought to length one (unit), or the same "
+    "after all but zeros became ones (binary)",
     "head": "the class head: gcn or linear",
     "norm": "none or batch",
     "dropout": "dropout of the hidden representation",

@@ -23,6 +23,7 @@ examples:
   agssl tune cora --trials 50
   agssl tune citeseer --method gcn --trials 30 --tuning-seeds 5
   agssl tune cora --config results/tune/cora-agssl-ts.toml --only beta,tau --trials 20
+  agssl tune pubmed --method gcn --only scaling --shared --tuning-seeds 6
   agssl fit cora --config results/tune/cora-agssl-ts.toml --seeds 10
 
 Every trial is scored by its mean accuracy on half of the validation nodes, whose labels the fit does not see.
@@ -43,6 +44,11 @@ def add_parser(subparsers: Any) -> None:
         help=f"the seeds {FIRST_SEED}, {FIRST_SEED + 1}, ... (default: 3)",
     )
     parser.add_argument("--only", metavar="NAMES", help="search these alone, e.g. beta,tau,alpha (default: all)")
+    parser.add_argument(
+        "--shared",
+        action="store_true",
+        help="write only what was searched, for all methods (default of --out: results/tune/GRAPH.toml)",
+    )
     parser.add_argument("--split", metavar="HOW", help="as for agssl fit (default: auto)")
     parser.add_argument("--config", metavar="FILE", help="TOML file with settings to start from")
     parser.add_argument(
@@ -87,7 +93,7 @@ def run_tune(args: argparse.Namespace) -> int:
     graphs = {seed: without_test(graph, plan.split, seed) for seed in seeds}
     name = graph.name
     del graph  # from here on nobody has a test label
-    out = Path(args.out or f"results/tune/{config_name(name, plan.settings)}.toml")
+    out = Path(args.out or f"results/tune/{name if args.shared else config_name(name, plan.settings)}.toml")
     storage = Path(args.study) if args.study else out.with_suffix(".db")
     search = Search(name, plan.settings, space, graphs, storage, data_folders().cache, args.threads)
     storage.parent.mkdir(parents=True, exist_ok=True)
@@ -115,25 +121,27 @@ def _search(search: Search, args: argparse.Namespace, out: Path) -> dict[str, An
     with workers(args, 1) as (jobs, cluster):
         study = open_study(search, jobs)
         before = count(study)["complete"]
-        say(f"{before} trials complete before, {max(0, args.trials - before)} to go; they are kept in {search.storage}")
-        run_study(search, study, args.trials, jobs, _Teller(study, args.trials, jobs), cluster)
+        trials = min(args.trials, len(search.all or range(args.trials)))
+        say(f"{before} trials complete before, {max(0, trials - before)} to go; they are kept in {search.storage}")
+        run_study(search, study, trials, jobs, _Teller(study, trials, jobs), cluster)
     number, score, settings = best_of(search, study)
-    trials, seeds = count(study), list(search.graphs)
+    counts, seeds = count(study), list(search.graphs)
     header = [
         f"made by: {shlex.join(['agssl', *args.argv])}",
-        f"best of {trials['complete']} complete trials ({trials['pruned']} more were pruned): trial {number}",
+        f"best of {counts['complete']} complete trials ({counts['pruned']} more were pruned): trial {number}",
         f"score: mean accuracy {score:.4f} on held-out halves of the validation nodes, "
         f"seeds {', '.join(map(str, seeds))}; no test label was read",
         f"agssl {__version__}",
     ]
-    write_text(out, config_text(settings, header))
+    only = {name.split(".")[0] for name in search.space} if args.shared else None
+    write_text(out, config_text(settings, header, only))
     return {
         "dataset": search.dataset,
         "method": settings.method,
         "integration": settings.integration if settings.method == "agssl" else None,
         "setting": None if settings.method == "gcn" else settings.setting,
         "tuning_seeds": seeds,
-        "trials": trials,
+        "trials": counts,
         "best": {"trial": number, "score": score, "settings": effective(settings)},
         "importances": importances(study),
         "config": str(out),

@@ -36,6 +36,7 @@ class Shape:
     norm: str = "none"
     dropout: float = 0.5
     input_dropout: float = 0.5
+    scaling: str = "given"  # of the features it was trained on
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,25 +1,30 @@
-"""The search space: the paper's (App. G), with dropout, and one alpha a task."""
+"""The search space: the paper's (App. G), with dropout, one alpha a task, and what is read of features and teachers."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agssl.config import Settings
+from agssl.config import CALIBRATIONS, SCALINGS, Settings
 from agssl.errors import unknown_name
 
 WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)
 DROPOUT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-CHOICES: Mapping[str, tuple[float, ...]] = {
+Value = float | str
+CHOICES: Mapping[str, tuple[Value, ...]] = {
+    "scaling": SCALINGS,
     "hidden": (32, 64, 128, 256, 512),
     "dropout": DROPOUT,
     "input_dropout": (0.0, *DROPOUT),
     "beta": WEIGHTS,
     "tau": (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0),
     "student_dropout": DROPOUT,
+    "calibrate": CALIBRATIONS,
 }
 
-Space = dict[str, tuple[float, ...]]  # by parameter, what it may be, in order
+Space = dict[str, tuple[Value, ...]]  # by parameter, what it may be, in order
 
 
 def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
@@ -29,13 +34,14 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
         base: the method, its tasks and its strategy; whatever is not searched stays as it is here.
         only: search these alone; `alpha` stands for all of them.
     """
-    names = ["hidden", "dropout", "input_dropout"]
+    names = ["scaling", "hidden", "dropout", "input_dropout"]
     tasks = list(dict.fromkeys(text.split(":")[0] for text in base.tasks))
     # a network that pre-trains on one task alone has nothing to weigh it against
     weighed = base.method != "gcn" and (base.setting == "jt" or base.method not in ("agssl", "single"))
     names += [f"alpha.{task}" for task in tasks] if weighed else []
     names += ["beta", "tau", "student_dropout"] if base.method == "agssl" else []
-    space = {name: WEIGHTS if name.startswith("alpha.") else CHOICES[name] for name in names}
+    names += ["calibrate"] if base.method == "agssl" and base.lambda_fit != "train" else []
+    space: Space = {name: WEIGHTS if name.startswith("alpha.") else CHOICES[name] for name in names}
     if only is None:
         return space
     wanted = set(only)
@@ -45,7 +51,7 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
     return {name: choices for name, choices in space.items() if name in wanted or name.split(".")[0] in wanted}
 
 
-def settings_of(base: Settings, values: Mapping[str, float]) -> Settings:
+def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
     """The settings with these parameters.
 
     >>> settings_of(Settings(), {"hidden": 128, "alpha.par": 5.0}).alpha
@@ -57,7 +63,7 @@ def settings_of(base: Settings, values: Mapping[str, float]) -> Settings:
         if name.startswith("alpha."):
             alpha[name.removeprefix("alpha.")] = float(value)
         else:
-            changes[name] = int(value) if name == "hidden" else float(value)
+            changes[name] = value if isinstance(value, str) else int(value) if name == "hidden" else float(value)
     if alpha:
         changes["alpha"] = alpha
     return base.replace(**changes)
@@ -68,9 +74,23 @@ def start(base: Settings, space: Space) -> dict[str, int]:
     positions = {}
     for name, choices in space.items():
         value: Any = base.alpha if name.startswith("alpha.") else getattr(base, name)
+        if value in choices:
+            positions[name] = choices.index(value)
+            continue
         if isinstance(value, Mapping):
             value = value.get(name.removeprefix("alpha."))
         if not isinstance(value, int | float):
             value = 1.0
         positions[name] = min(range(len(choices)), key=lambda i, v=value, c=choices: abs(c[i] - v))  # type: ignore[misc]
     return positions
+
+
+def all_of(space: Space, most: int) -> list[dict[str, int]] | None:
+    """Every position in the space, where there are `most` at most; None: it is larger than that.
+
+    >>> all_of({"tau": (1.0, 2.0), "beta": (5.0,)}, 2)
+    [{'tau': 0, 'beta': 0}, {'tau': 1, 'beta': 0}]
+    """
+    if math.prod(map(len, space.values())) > most:
+        return None
+    return [dict(zip(space, at, strict=True)) for at in itertools.product(*map(range, map(len, space.values())))]

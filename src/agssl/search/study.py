@@ -8,8 +8,9 @@ import json
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from agssl.data.graph import Graph
 from agssl.errors import MissingExtraError, TrainingError
 from agssl.pool import work
 from agssl.search.objective import Common, Task, halved, score, trim
-from agssl.search.space import Space, settings_of, start
+from agssl.search.space import Space, all_of, settings_of, start
 from agssl.store.stages import Stages
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from agssl.scale.cluster import Cluster
 
 STARTUP = 5  # complete trials before any is pruned
+SMALL = 32  # positions of a space that are all tried, in turn and with all seeds
 RANDOM = 10  # trials before the sampler learns from those before
 
 
@@ -56,6 +58,11 @@ class Search:
         about = [self.dataset, effective(self.base), list(self.space), list(self.graphs)]
         about.append([str(graph.split and graph.split.sizes()) for graph in self.graphs.values()])
         return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    @cached_property
+    def all(self) -> list[dict[str, int]] | None:
+        """Every position of a small space; None: there are too many to try them all."""
+        return all_of(self.space, SMALL)
 
     @property
     def stages(self) -> Stages | None:
@@ -101,10 +108,12 @@ def open_study(search: Search, jobs: int = 1) -> optuna.Study:
             study.tell(trial.number, state=TrialState.FAIL)
             study.enqueue_trial(trial.params)
     if not past:
-        study.enqueue_trial(start(search.base, search.space))
+        first = start(search.base, search.space)
+        for positions in [first, *(other for other in search.all or () if other != first)]:
+            study.enqueue_trial(positions)
     # Another seed after each restart, or the draws would begin again and repeat the trials there are.
     study.sampler = optuna.samplers.TPESampler(n_startup_trials=RANDOM, seed=len(past), constant_liar=jobs > 1)
-    study.pruner = optuna.pruners.MedianPruner(n_startup_trials=STARTUP)
+    study.pruner = optuna.pruners.MedianPruner(STARTUP) if search.all is None else optuna.pruners.NopPruner()
     return study
 
 
@@ -127,7 +136,7 @@ def run_study(
     Args:
         search: what to search.
         study: see `open_study`.
-        trials: complete ones, those of earlier runs included.
+        trials: complete ones, those of earlier runs included; of a small space, at most its positions.
         jobs: trials side by side.
         told: hears of every trial that ends.
         cluster: where to score them instead of here; what to try is decided here.
@@ -211,11 +220,13 @@ def importances(study: optuna.Study) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def config_text(settings: Settings, header: Sequence[str]) -> str:
-    """The settings as TOML that `agssl fit --config` takes, below comments that say where they come from."""
+def config_text(settings: Settings, header: Sequence[str], only: Collection[str] | None = None) -> str:
+    """The settings, or `only` some, as TOML for `agssl fit --config`, below comments that say where they come from."""
     import tomli_w
 
     values: dict[str, Any] = effective(settings)
     if settings.patience is None:
         values["patience"] = 0  # TOML knows no None
+    if only is not None:
+        values = {name: value for name, value in settings.to_dict().items() if name in only}
     return "".join(f"# {line}\n" for line in header) + tomli_w.dumps(values)

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from agssl.data.graph import Graph
 from agssl.data.packed import row_blocks
+from agssl.data.scaling import scaled
 from agssl.errors import GraphError
 from agssl.models.gcn import Gcn
 from agssl.ops import subgraph
@@ -36,14 +37,18 @@ class Inference:
 
 
 def infer(model: Gcn, graph: Graph, device: str = "cpu") -> Inference:
-    """Logits and hidden representations of all nodes, in evaluation mode."""
+    """Logits and hidden representations of all nodes of a graph as its user has it, in evaluation mode."""
+    graph = scaled(graph, model.shape.scaling)
     hidden = np.empty((graph.num_nodes, model.shape.hidden), dtype=np.float32)
     return Inference(infer_logits(model, graph, device, hidden), hidden)
 
 
 @torch.no_grad()
 def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarray | None = None) -> np.ndarray:
-    """Logits of all nodes, float32 [N, C], in evaluation mode; hidden representations go to `hidden` [N, F]."""
+    """Logits of all nodes, float32 [N, C], in evaluation mode; hidden representations go to `hidden` [N, F].
+
+    Features are taken for scaled; `infer` scales them first.
+    """
     if graph.num_features != model.shape.features:
         raise GraphError(
             f"the graph has {graph.num_features} features, but the model was trained on {model.shape.features}; "

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from agssl.data.graph import Graph
+from agssl.data.scaling import scaled
 from agssl.errors import GraphError
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency, take_rows
@@ -48,7 +49,7 @@ class Problem:
             raise GraphError(graph.missing)
         if graph.split is None or not len(graph.split.train) or not len(graph.split.val):
             raise GraphError("the graph has no split with training and validation nodes; give one, e.g. --split auto")
-        return cls(graph.hide_test(), shape, balanced, device)
+        return cls(scaled(graph.hide_test(), shape.scaling), shape, balanced, device)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -25,6 +25,7 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
         settings.norm,
         settings.dropout,
         settings.input_dropout,
+        settings.scaling,
     )
     return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
 
