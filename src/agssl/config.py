@@ -184,6 +184,12 @@ class Settings:
         if not any(map(self.task_weight, self.tasks)):
             raise SettingsError("task_weights are all 0; give at least one task a weight above 0")
 
+    def alpha_of(self, text: str) -> float | str | None:
+        """Alpha of a task as given: a number, "auto", or None, where the task brings its own to choose from."""
+        if isinstance(self.alpha, Mapping):
+            return self.alpha.get(text.split(":")[0])
+        return self.alpha
+
     def task_weight(self, text: str) -> float:
         """lambda of a task in method joint: 1/K, or what was given for its text or its name."""
         if self.task_weights is None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,15 +40,11 @@ class Cell:
     def key(self) -> str:
         """A hash of the dataset, the settings that count, the seed, and whether cost is measured."""
         settings = effective(self.settings)
-        choose = {task: make_task(task).alphas for task in settings.get("tasks", ()) if self._chooses(task)}
+        named = settings.get("tasks", ())
+        choose = {task: make_task(task).alphas for task in named if self.settings.alpha_of(task) is None}
         settings |= {"alphas": choose} if choose else {}
         identity = [SCHEMA, self.dataset, settings, self.seed, self.fresh]
         return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=8).hexdigest()
-
-    def _chooses(self, task: str) -> bool:
-        """Whether a task has an alpha to choose by validation, from those that it brings."""
-        alpha = self.settings.alpha
-        return alpha is None or (isinstance(alpha, Mapping) and task.split(":")[0] not in alpha)
 
     @property
     def setting(self) -> str | None:

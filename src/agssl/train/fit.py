@@ -76,12 +76,10 @@ class Context:
 
     def alphas(self, task: Task) -> tuple[float, ...]:
         """The loss weights of a task to choose from."""
-        alpha = self.settings.alpha
-        if alpha == "auto":
-            return ALPHA_GRID
-        if isinstance(alpha, Mapping):
-            return (float(alpha[task.name]),) if task.name in alpha else task.alphas
-        return task.alphas if alpha is None else (float(alpha),)
+        alpha = self.settings.alpha_of(task.name)
+        if alpha is None:
+            return task.alphas
+        return ALPHA_GRID if alpha == "auto" else (float(alpha),)
 
     def network(
         self,
