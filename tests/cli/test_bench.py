@@ -44,6 +44,15 @@ def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> N
     assert not list((Path.cwd().parent / "cache" / "stages").rglob("*.safetensors"))
 
 
+def test_alpha_is_set_as_for_fit(agssl: Agssl, graph: Path) -> None:
+    words = ("bench", "table1", "--datasets", graph, "--methods", "agssl-ts", "--settings", "jt", "--seeds", 1)
+    words += (*QUICK, "--set", 'tasks=["clu"]', "--set", "alpha=clu=3")
+    done = agssl(*words)
+    assert done.code == 0, done.err
+    record = json.loads(next(Path("results/bench/small").glob("agssl-ts-*.json")).read_text())
+    assert record["alphas"] == {"clu": 3.0}
+
+
 def test_summary_runs_nothing(agssl: Agssl, graph: Path) -> None:
     done = agssl("bench", "table-a3", "--datasets", graph, "--seeds", 1, "--summary", "--json")
     assert done.code == 0, done.err
@@ -78,6 +87,7 @@ def test_a_killed_run_goes_on_without_redoing_a_cell(agssl: Agssl, graph: Path) 
         (("table1", "--settings", "jt,fp"), "unknown setting 'fp'"),
         (("table1", "--datasets", "corra"), "unknown dataset 'corra'; did you mean 'cora'"),
         (("table1", "--seeds", "a-b"), "seeds 'a-b' is not understood"),
+        (("table1", "--set", "alpha=par:3"), "alpha 'par:3' is not understood"),
         (("table1", "--set", "hidden"), "--set 'hidden' is not understood"),
         (("table1", "--set", "hidden=0"), "hidden = 0"),
         (("table1", "--jobs", "0", "--datasets", "digits"), "jobs = 0"),

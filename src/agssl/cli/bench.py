@@ -184,8 +184,8 @@ def _dataset(name: str) -> str:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """A setting as NAME=VALUE, the value as JSON or plain text."""
-    from agssl.config import Settings
+    """A setting as NAME=VALUE, the value as JSON or plain text; alpha as for `fit`, too (par=10,clu=1)."""
+    from agssl.config import Settings, parse_alpha
 
     name, equals, value = text.partition("=")
     if not equals:
@@ -195,6 +195,7 @@ def _change(text: str) -> tuple[str, Any]:
     except ValueError:
         found = value
     name = name.strip().replace("-", "_")
+    found = parse_alpha(found) if name == "alpha" and isinstance(found, str) else found
     Settings().replace(**{name: found})  # a mistake shows before anything runs
     return name, found
 
