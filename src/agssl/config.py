@@ -63,7 +63,7 @@ class Settings:
     calibrate: str = "classes"  # fit each teacher's temperature and class shifts to the judging labels (not "train")
     shrinkage: float = 0.0  # pull of lambda toward equal weights
     student_gradient: bool = False  # whether the loss of lambda also moves the student
-    student_dropout: float | None = 0.8  # the student has far more to fit than the labels; None: as the teachers
+    student_dropout: float | None = None  # see `dropout_of_student`
     generations: int = 2  # from the second on, the last student joins the teachers with half the weight
     task_weights: Mapping[str, float] | None = None  # lambda of method joint, one a task; None: 1/K each
     outer: str = "labels"  # what autossl judges task weights by: labels (those of lambda_fit), or pseudo-homophily
@@ -196,6 +196,13 @@ class Settings:
             return 1 / len(self.tasks)
         return float(self.task_weights.get(text, self.task_weights.get(text.split(":")[0], 0.0)))
 
+    @property
+    def dropout_of_student(self) -> float:
+        """The student has far more to fit than the labels and bears much; mini-batches are noise enough to need less."""
+        if self.student_dropout is not None:
+            return self.student_dropout
+        return 0.8 if self.batch in ("auto", "full") else 0.5
+
     def replace(self, **changes: Any) -> Settings:
         """The same settings with some changed; unknown names are refused."""
         known = {f.name for f in dataclasses.fields(self)}
@@ -239,7 +246,8 @@ def effective(settings: Settings) -> dict[str, Any]:
         unread = (*unread, "batch", "batch_nodes")
     if settings.scaling == "given":
         unread = (*unread, "scaling")
-    return {name: value for name, value in settings.to_dict().items() if name not in unread}
+    values = settings.to_dict() | {"student_dropout": settings.dropout_of_student}
+    return {name: value for name, value in values.items() if name not in unread}
 
 
 def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:

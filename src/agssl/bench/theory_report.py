@@ -210,7 +210,7 @@ def _schemes(records: Sequence[Record]) -> list[str]:
     learnt = {name: of("Average, calibrated") - of(name) for name in ("LF, val", "TS, val")}
     paper = {name: of("Average") - of(name) for name in ("LF, train", "TS, train")}
     settings = records[0]["settings"]
-    dropout = settings.get("student_dropout", settings["dropout"])
+    dropout = settings["student_dropout"]
     apart = of("student of TS, val") - of("TS, val")
     sharper = 100 * (of("student of TS, val", "accuracy") - of("TS, val", "accuracy"))
     lines += [
