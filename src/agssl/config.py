@@ -198,7 +198,7 @@ class Settings:
 
     @property
     def dropout_of_student(self) -> float:
-        """The student has far more to fit than the labels and bears much; mini-batches are noise enough to need less."""
+        """As set; else much, as the student has far more to fit than the labels, and less in mini-batches, noisy enough."""
         if self.student_dropout is not None:
             return self.student_dropout
         return 0.8 if self.batch in ("auto", "full") else 0.5
