@@ -198,7 +198,7 @@ class Settings:
 
     @property
     def dropout_of_student(self) -> float:
-        """As set; else much, as the student has far more to fit than the labels, and less in mini-batches, noisy enough."""
+        """As set; else much, as it has far more to fit than labels; less in mini-batches, which are noise enough."""
         if self.student_dropout is not None:
             return self.student_dropout
         return 0.8 if self.batch in ("auto", "full") else 0.5
