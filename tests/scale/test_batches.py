@@ -13,6 +13,7 @@ import torch
 import agssl.ops.subgraph as subgraph
 import agssl.train.infer as inference
 import agssl.train.problem as problems
+from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.packed import open_packed, write_packed
 from agssl.errors import SettingsError
@@ -215,6 +216,18 @@ def test_every_integration_trains_in_mini_batches(integration: str) -> None:
     record = result.history["student"][-1]
     assert record["lambda0"] + record["lambda1"] == pytest.approx(1, abs=1e-4)
     assert all(np.isfinite(value) for value in record.values())
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [({}, 0.8), ({"batch": "partition"}, 0.5), ({"batch": "neighbour", "student_dropout": 0.3}, 0.3)],
+)
+def test_the_student_drops_less_in_mini_batches_unless_told(changes: dict, expected: float) -> None:
+    how = settings(tasks=("clu",), batch_nodes=24, dropout=0.1, **changes)
+    result = fit(blocks_graph(), how, seed=1)
+    assert result.model.shape.dropout == effective(how)["student_dropout"] == expected
+    assert result.teachers[0].network.model.shape.dropout == 0.1
+    assert "student_dropout" not in effective(how.replace(method="gcn"))
 
 
 def test_settled_weights_of_a_part_are_those_of_its_nodes() -> None:
