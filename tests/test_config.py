@@ -34,6 +34,7 @@ from agssl.errors import SettingsError
         ("patience", 0),
         ("folds", 1),
         ("dropout", 1.0),
+        ("self_weight", 1.0),
         ("input_dropout", -0.1),
         ("tau", 0),
         ("tau", float("nan")),

@@ -43,6 +43,7 @@ class Settings:
     hidden: int = 64
     layers: int = 1
     scaling: str = "given"  # of the features that the networks read, see `agssl.data.scaling`
+    self_weight: float = 0.0  # what a node keeps of itself at each propagation, beside its self-loop; see `Adjacency`
     head: str = "gcn"
     norm: str = "none"
     dropout: float = 0.5
@@ -103,7 +104,7 @@ class Settings:
                 continue
             if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
                 raise SettingsError(f"{name} = {value!r}, but it must be a whole number of at least {low}")
-        for name in ("dropout", "input_dropout", "student_dropout"):
+        for name in ("dropout", "input_dropout", "student_dropout", "self_weight"):
             if name != "student_dropout" or self.student_dropout is not None:
                 self._number(name, 0, 1, "in [0, 1)", include_low=True)
         if not isinstance(self.student_gradient, bool):
@@ -244,8 +245,8 @@ def effective(settings: Settings) -> dict[str, Any]:
     unread = _UNREAD.get(settings.method, ())
     if settings.batch in ("auto", "full"):
         unread = (*unread, "batch", "batch_nodes")
-    if settings.scaling == "given":
-        unread = (*unread, "scaling")
+    plain = {"scaling": "given", "self_weight": 0.0}
+    unread = (*unread, *(name for name, value in plain.items() if getattr(settings, name) == value))
     values = settings.to_dict() | {"student_dropout": settings.dropout_of_student}
     return {name: value for name, value in values.items() if name not in unread}
 

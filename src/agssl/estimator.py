@@ -77,6 +77,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         *,
         method: str = "agssl",
         scaling: str = Settings.scaling,
+        self_weight: float = Settings.self_weight,
         head: str = "gcn",
         norm: str = "none",
         input_dropout: float = Settings.input_dropout,
@@ -115,6 +116,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.method = method
         self.scaling = scaling
+        self.self_weight = self_weight
         self.head = head
         self.norm = norm
         self.input_dropout = input_dropout

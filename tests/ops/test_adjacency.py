@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,6 +58,21 @@ def test_removing_edges_equals_building_the_graph_without_them(graph: Graph, dat
     np.testing.assert_allclose(dense_of(a), normalised(graph.num_nodes, rest), atol=1e-6)
     assert a.symmetric
     np.testing.assert_array_equal(dense_of(a), dense_of(a).T)
+
+
+@pytest.mark.parametrize("self_weight", [0.3, 0.9])
+def test_a_node_keeps_so_much_of_itself_whatever_is_done_to_its_edges(self_weight: float) -> None:
+    graph = random_graph()
+    edges, eye = edge_list(graph), np.eye(graph.num_nodes)
+    adjacency = Adjacency.of(graph, self_weight=self_weight)
+    source, target = np.array(edges[:5]).T
+    for a, rest in [
+        (adjacency.normalised, edges),
+        (adjacency.without(source, target), edges[5:]),
+        (adjacency.thinned(np.arange(len(edges)) >= 5), edges[5:]),
+    ]:
+        expected = (1 - self_weight) * normalised(graph.num_nodes, rest) + self_weight * eye
+        np.testing.assert_allclose(dense_of(a), expected, atol=1e-6)
 
 
 def test_removing_edges_leaves_the_original_as_it_was() -> None:

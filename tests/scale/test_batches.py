@@ -59,13 +59,15 @@ def test_a_part_has_all_edges_between_its_nodes_and_what_they_carry(density: flo
         assert {int(nodes[at]) for at in mine} == set(theirs.tolist()) & set(nodes.tolist())
 
 
-def test_rows_of_a_stored_adjacency_are_those_of_the_dense_one() -> None:
+@pytest.mark.parametrize("self_weight", [0.0, 0.3])
+def test_rows_of_a_stored_adjacency_are_those_of_the_dense_one(self_weight: float) -> None:
     graph = blocks_graph()
     nodes = np.array([5, 0, 59, 17])
-    rows = StoredAdjacency(graph).take(nodes)
+    rows = StoredAdjacency(graph, self_weight).take(nodes)
     matrix = sp.csr_matrix((rows.values.numpy(), rows.indices.numpy(), rows.indptr.numpy()), (4, 60))
     assert matrix.has_sorted_indices
-    np.testing.assert_allclose(matrix.toarray(), dense.normalised_of(graph)[nodes], rtol=1e-6)
+    expected = (1 - self_weight) * dense.normalised_of(graph) + self_weight * np.eye(60)
+    np.testing.assert_allclose(matrix.toarray(), expected[nodes], rtol=1e-6)
 
 
 def test_a_part_gathers_as_much_as_the_whole_graph_does(monkeypatch) -> None:
@@ -82,6 +84,17 @@ def test_a_part_gathers_as_much_as_the_whole_graph_does(monkeypatch) -> None:
     np.testing.assert_allclose(product.numpy(), matrix.T, rtol=1e-5)
     whole = problem.part(np.arange(60)).normalised
     np.testing.assert_allclose(whole.values, Problem.of(graph, problem.shape).normalised.values, rtol=1e-5)
+
+
+def test_a_node_of_a_part_keeps_as_much_of_itself_as_in_the_whole_graph() -> None:
+    graph, nodes = blocks_graph(), np.arange(10, 45)
+    plain = batched(graph, "partition").part(nodes).normalised
+    kept = batched(graph, "partition", self_weight=0.3).part(nodes).normalised
+    a, b = (
+        sp.csr_matrix((m.values.numpy(), m.indices.numpy(), m.indptr.numpy()), (35, 35)).toarray()
+        for m in (plain, kept)
+    )
+    np.testing.assert_allclose(b, 0.7 * a + 0.3 * np.eye(35), rtol=1e-5)
 
 
 def test_masked_edges_of_a_part_are_gone_from_its_propagation() -> None:

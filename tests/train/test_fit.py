@@ -198,8 +198,8 @@ def test_a_balanced_loss_weighs_rare_classes_up() -> None:
 @pytest.mark.parametrize("density", [1.0, 0.4])
 def test_evaluation_of_needed_rows_equals_evaluation_of_all(density: float) -> None:
     graph = blocks_graph(density=density)
-    for head in ("gcn", "linear"):
-        problem = Problem.of(graph, Shape(8, 4, 3, head=head))
+    for changes in ({}, {"head": "linear"}, {"self_weight": 0.4}):
+        problem = Problem.of(graph, Shape(8, 4, 3, **changes))
         model = Gcn(problem.shape, Rng(0))
         logits, measured = problem.logits(model), problem.evaluate(model)
         for part, nodes in (("train", problem.train_nodes), ("val", problem.val_nodes)):

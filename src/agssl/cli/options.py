@@ -27,6 +27,7 @@ _HELP = {
     "layers": "layers of the encoder",
     "scaling": "what is read of the features: them as given, each node's brought to length one (unit), or the same "
     "after all but zeros became ones (binary)",
+    "self_weight": "what a node keeps of itself at each propagation, from 0 (its self-loop alone) to below 1",
     "head": "the class head: gcn or linear",
     "norm": "none or batch",
     "dropout": "dropout of the hidden representation",

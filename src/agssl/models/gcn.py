@@ -37,6 +37,7 @@ class Shape:
     dropout: float = 0.5
     input_dropout: float = 0.5
     scaling: str = "given"  # of the features it was trained on
+    self_weight: float = 0.0  # of the propagation it was trained with, see `Adjacency`
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ DROPOUT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 Value = float | str
 CHOICES: Mapping[str, tuple[Value, ...]] = {
     "scaling": SCALINGS,
+    "self_weight": (0.0, 0.2, 0.4, 0.6),
     "hidden": (32, 64, 128, 256, 512),
     "dropout": DROPOUT,
     "input_dropout": (0.0, *DROPOUT),
@@ -34,7 +35,7 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
         base: the method, its tasks and its strategy; whatever is not searched stays as it is here.
         only: search these alone; `alpha` stands for all of them.
     """
-    names = ["scaling", "hidden", "dropout", "input_dropout"]
+    names = ["scaling", "self_weight", "hidden", "dropout", "input_dropout"]
     tasks = list(dict.fromkeys(text.split(":")[0] for text in base.tasks))
     # a network that pre-trains on one task alone has nothing to weigh it against
     weighed = base.method != "gcn" and (base.setting == "jt" or base.method not in ("agssl", "single"))

@@ -64,7 +64,7 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
         _put(below, start, torch.cat(inputs.times([model.weights[0]]), dim=1))
     for layer, weight in enumerate(weights):
         above = _room(graph.num_nodes, weight.shape[1])
-        for start, rows in _propagation(graph, device):
+        for start, rows in _propagation(graph, model.shape.self_weight, device):
             sums = product(rows, torch.from_numpy(below).to(device))
             block = model.activate((sums,), layer, training=False)[0]
             if hidden is not None and layer == model.shape.layers - 1:
@@ -75,15 +75,15 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
     if model.shape.head == "linear":
         np.add(below[:, : model.shape.classes], model.class_bias.cpu().numpy(), out=logits)
         return logits
-    for start, rows in _propagation(graph, device):
+    for start, rows in _propagation(graph, model.shape.self_weight, device):
         sums = product(rows, torch.from_numpy(below).to(device))[:, : model.shape.classes]
         _put(logits, start, sums + model.class_bias)
     return logits
 
 
-def _propagation(graph: Graph, device: str) -> Iterator[tuple[int, Csr]]:
+def _propagation(graph: Graph, self_weight: float, device: str) -> Iterator[tuple[int, Csr]]:
     """Â in blocks of rows, each with its first row."""
-    adjacency = StoredAdjacency(graph)
+    adjacency = StoredAdjacency(graph, self_weight)
     for start, stop in row_blocks(graph.indptr, subgraph.BLOCK_ENTRIES):
         yield start, adjacency.take(np.arange(start, stop)).to(device)
 

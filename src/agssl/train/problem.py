@@ -72,12 +72,12 @@ class Problem:
     @cached_property
     def adjacency(self) -> Adjacency:
         """A + I."""
-        return Adjacency.of(self.graph, self.within)
+        return Adjacency.of(self.graph, self.within, self.shape.self_weight)
 
     @cached_property
     def stored(self) -> StoredAdjacency:
         """Â, row by row, of a graph that may lie on disk."""
-        return StoredAdjacency(self.graph)
+        return StoredAdjacency(self.graph, self.shape.self_weight)
 
     @cached_property
     def normalised(self) -> Csr:

@@ -26,6 +26,7 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
         settings.dropout,
         settings.input_dropout,
         settings.scaling,
+        settings.self_weight,
     )
     return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
 
