@@ -11,9 +11,10 @@ import scipy.sparse as sp
 import torch
 
 import agssl.ops.subgraph as subgraph
+import agssl.scale.batches as scale
 import agssl.train.infer as inference
 import agssl.train.problem as problems
-from agssl.config import effective
+from agssl.config import Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.packed import open_packed, write_packed
 from agssl.errors import SettingsError
@@ -81,12 +82,30 @@ def test_the_groups_of_an_epoch_hold_every_node_once_and_are_dealt_anew(nodes: i
     assert len(first) == 1 or not all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
 
 
-def test_neighbour_sets_hold_every_node_and_whole_seeds() -> None:
-    batches = Batches(blocks_graph(), "neighbour", 40, 1)
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("nodes", [2, 20, 40, 59, 60])
+def test_an_epoch_of_neighbours_has_the_steps_of_one_of_parts_and_no_larger_ones(nodes: int, layers: int) -> None:
+    batches = Batches(blocks_graph(), "neighbour", nodes, layers)
     sets = list(batches.epoch(Rng(0)))
-    assert len(sets) == batches.steps > 1
-    assert set(np.concatenate(sets).tolist()) == set(range(60))
+    assert len(sets) == batches.steps == Batches(blocks_graph(), "partition", nodes, layers).steps
     assert all((np.diff(some) > 0).all() for some in sets)
+    alone = {1: 9, 2: 41}[layers]  # a seed and its neighbours, which are not cut down further
+    assert max(len(some) for some in sets) <= max(nodes, alone)
+
+
+def test_seeds_of_an_epoch_are_distinct_and_every_node_is_one_equally_often(monkeypatch) -> None:
+    monkeypatch.setattr(scale, "hood", lambda graph, seeds, fanouts, draw: seeds)
+    batches = Batches(blocks_graph(), "neighbour", 20, 1)  # three steps of two seeds
+    epochs = [np.concatenate(list(batches.epoch(Rng(0).child(epoch)))) for epoch in range(1000)]
+    assert all(len(np.unique(seeds)) == 6 for seeds in epochs)
+    assert abs(np.bincount(np.concatenate(epochs), minlength=60) - 100).max() < 40  # four deviations of 9.5
+
+
+@pytest.mark.parametrize("nodes", [20, 30])
+def test_a_node_is_seen_no_more_than_once_an_epoch_on_average(nodes: int) -> None:
+    batches = Batches(blocks_graph(), "neighbour", nodes, 1)
+    seen = [sum(len(some) for some in batches.epoch(Rng(epoch))) for epoch in range(50)]
+    assert 0.3 < np.mean(seen) / 60 <= 1
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -210,23 +229,35 @@ def test_no_test_label_reaches_a_mini_batch() -> None:
     assert torch.equal(fit(graph, how).logits, fit(replace(graph, y=garbage), how).logits)
 
 
-def test_a_stopped_training_in_mini_batches_goes_on(tmp_path: Path) -> None:
-    graph, how = blocks_graph(), settings(method="single", tasks=("pairsim",), batch="partition", batch_nodes=24)
-    expected = fit(graph, how, seed=1)
+def stop_after(stage: str, epoch: int, graph: Graph, how: Settings, stages: Stages) -> None:
+    """Train until that epoch of that stage, and no further."""
 
     class Stopped(Exception):
         pass
 
-    def stop(stage: str, record: dict) -> None:
-        if record["epoch"] == 2:
+    def watch(current: str, record: dict) -> None:
+        if (current, record["epoch"]) == (stage, epoch):
             raise Stopped
 
-    stages = Stages(tmp_path, every=0, brief=0)
     with pytest.raises(Stopped):
-        fit(graph, how, seed=1, watch=stop, stages=stages)
-    assert torch.equal(fit(graph, how, seed=1, stages=stages).logits, expected.logits)
+        fit(graph, how, seed=1, watch=watch, stages=stages)
+
+
+def test_a_stopped_training_in_mini_batches_goes_on(tmp_path: Path) -> None:
+    graph, how = blocks_graph(), settings(method="single", tasks=("pairsim",), batch="partition", batch_nodes=24)
+    stages = Stages(tmp_path, every=0, brief=0)
+    stop_after("teacher pairsim", 1, graph, how, stages)
+    assert torch.equal(fit(graph, how, seed=1, stages=stages).logits, fit(graph, how, seed=1).logits)
     other = how.replace(batch_nodes=30)
     assert torch.equal(fit(graph, other, seed=1, stages=stages).logits, fit(graph, other, seed=1).logits)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_stopped_student_goes_on_to_the_same_records(tmp_path: Path, mode: str) -> None:
+    graph, how = blocks_graph(600), settings(tasks=("clu", "dgi"), batch=mode, batch_nodes=60)
+    stages = Stages(tmp_path, every=0, brief=0)
+    stop_after("student", 1, graph, how, stages)
+    assert fit(graph, how, seed=1, stages=stages).history == fit(graph, how, seed=1).history
 
 
 @pytest.mark.parametrize("density", [1.0, 0.4])
@@ -255,6 +286,10 @@ def test_epochs_and_patience_count_steps() -> None:
     assert (how.epochs, how.patience) == (50, 10)
     how = Batches(graph, "partition", 2, 1).schedule(Schedule(epochs=500, patience=100))
     assert (how.epochs, how.patience) == (20, 5)  # never fewer: each epoch is judged only once
+    how = Batches(graph, "neighbour", 6, 1).schedule(Schedule(epochs=500, patience=100))
+    assert (how.epochs, how.patience) == (50, 15)
+    how = Batches(graph, "neighbour", 60, 1).schedule(Schedule(epochs=500, patience=100))
+    assert (how.epochs, how.patience) == (500, 100)  # one step an epoch: the whole graph
     how = Batches(graph, "partition", 2, 1).schedule(Schedule(epochs=3, patience=None))
     assert (how.epochs, how.patience) == (3, None)
 
