@@ -120,4 +120,5 @@ def figures(rank: int) -> dict[str, Any]:
     norm.running_mean.fill_(rank)
     world.align(norm)
     told = world.told(lambda: {"rank": rank})
-    return {"agreed": values, "aligned": norm.running_mean, "told": told, "mean": world.mean({"rank": float(rank)})}
+    mean = world.mean({"rank": float(rank)})
+    return {"agreed": values, "seen": seen, "aligned": norm.running_mean, "told": told, "mean": mean}

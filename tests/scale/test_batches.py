@@ -11,14 +11,15 @@ import scipy.sparse as sp
 import torch
 
 import agssl.ops.subgraph as subgraph
+import agssl.scale.batches as scale
 import agssl.train.infer as inference
 import agssl.train.problem as problems
-from agssl.config import effective
+from agssl.config import Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.packed import open_packed, write_packed
 from agssl.errors import SettingsError
 from agssl.models.gcn import Gcn, Shape
-from agssl.ops.subgraph import StoredAdjacency, hood, induced, sampled_neighbours
+from agssl.ops.subgraph import induced
 from agssl.pretext.base import NONE, TASKS, Part
 from agssl.pretext.prepare import make_task
 from agssl.rng import Rng
@@ -41,33 +42,6 @@ def shape_of(graph: Graph, **changes) -> Shape:
 def batched(graph: Graph, mode: str, nodes: int = 20, **changes) -> Problem:
     problem = Problem.of(graph, shape_of(graph, **changes))
     return replace(problem, batches=Batches(problem.graph, mode, nodes, problem.shape.layers))
-
-
-@pytest.mark.parametrize("density", [1.0, 0.4])
-def test_a_part_has_all_edges_between_its_nodes_and_what_they_carry(density: float) -> None:
-    graph = blocks_graph(density=density)
-    nodes = np.sort(np.random.default_rng(0).choice(60, 25, replace=False))
-    part = induced(graph, nodes)
-    place = {int(node): at for at, node in enumerate(nodes)}
-    expected = {(place[i], place[j]) for i, j in edge_list(graph) if i in place and j in place}
-    assert set(edge_list(part)) == expected
-    assert expected
-    np.testing.assert_array_equal(dense.dense_features(part), dense.dense_features(graph)[nodes])
-    np.testing.assert_array_equal(part.y, graph.y[nodes])
-    for name in ("train", "val", "test"):
-        mine, theirs = getattr(part.split, name), getattr(graph.split, name)
-        assert {int(nodes[at]) for at in mine} == set(theirs.tolist()) & set(nodes.tolist())
-
-
-@pytest.mark.parametrize("self_weight", [0.0, 0.3])
-def test_rows_of_a_stored_adjacency_are_those_of_the_dense_one(self_weight: float) -> None:
-    graph = blocks_graph()
-    nodes = np.array([5, 0, 59, 17])
-    rows = StoredAdjacency(graph, self_weight).take(nodes)
-    matrix = sp.csr_matrix((rows.values.numpy(), rows.indices.numpy(), rows.indptr.numpy()), (4, 60))
-    assert matrix.has_sorted_indices
-    expected = (1 - self_weight) * dense.normalised_of(graph) + self_weight * np.eye(60)
-    np.testing.assert_allclose(matrix.toarray(), expected[nodes], rtol=1e-6)
 
 
 def test_a_part_gathers_as_much_as_the_whole_graph_does(monkeypatch) -> None:
@@ -108,24 +82,6 @@ def test_masked_edges_of_a_part_are_gone_from_its_propagation() -> None:
     assert (csr.values.numpy() > before).sum() > 0  # the others of both ends count more, as their degree is lower
 
 
-def test_sampled_neighbours_are_neighbours_all_of_them_where_they_are_few() -> None:
-    graph, draw = blocks_graph(), np.random.default_rng(0)
-    for node in range(60):
-        true = set(graph.neighbours(node).tolist())
-        few = sampled_neighbours(graph, np.array([node]), 3, draw)
-        assert set(few.tolist()) <= true
-        assert 0 < len(few) <= max(3, 0) or not true
-        assert set(sampled_neighbours(graph, np.array([node]), 60, draw).tolist()) == true
-
-
-def test_a_hood_with_a_large_fanout_is_all_nodes_within_reach() -> None:
-    graph = blocks_graph()
-    a = graph.adjacency().toarray() > 0
-    one = a[7] | (np.arange(60) == 7)
-    two = a[one].any(0) | one
-    np.testing.assert_array_equal(hood(graph, np.array([7]), (99, 99), np.random.default_rng(0)), np.flatnonzero(two))
-
-
 @pytest.mark.parametrize("nodes", [7, 20, 59, 60, 1000])
 def test_the_groups_of_an_epoch_hold_every_node_once_and_are_dealt_anew(nodes: int) -> None:
     batches = Batches(blocks_graph(), "partition", nodes, 1)
@@ -137,12 +93,30 @@ def test_the_groups_of_an_epoch_hold_every_node_once_and_are_dealt_anew(nodes: i
     assert len(first) == 1 or not all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
 
 
-def test_neighbour_sets_hold_every_node_and_whole_seeds() -> None:
-    batches = Batches(blocks_graph(), "neighbour", 40, 1)
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("nodes", [2, 20, 40, 59, 60])
+def test_an_epoch_of_neighbours_has_the_steps_of_one_of_parts_and_no_larger_ones(nodes: int, layers: int) -> None:
+    batches = Batches(blocks_graph(), "neighbour", nodes, layers)
     sets = list(batches.epoch(Rng(0)))
-    assert len(sets) == batches.steps > 1
-    assert set(np.concatenate(sets).tolist()) == set(range(60))
+    assert len(sets) == batches.steps == Batches(blocks_graph(), "partition", nodes, layers).steps
     assert all((np.diff(some) > 0).all() for some in sets)
+    alone = {1: 9, 2: 41}[layers]  # a seed and its neighbours, which are not cut down further
+    assert max(len(some) for some in sets) <= max(nodes, alone)
+
+
+def test_seeds_of_an_epoch_are_distinct_and_every_node_is_one_equally_often(monkeypatch) -> None:
+    monkeypatch.setattr(scale, "hood", lambda graph, seeds, fanouts, draw: seeds)
+    batches = Batches(blocks_graph(), "neighbour", 20, 1)  # three steps of two seeds
+    epochs = [np.concatenate(list(batches.epoch(Rng(0).child(epoch)))) for epoch in range(1000)]
+    assert all(len(np.unique(seeds)) == 6 for seeds in epochs)
+    assert abs(np.bincount(np.concatenate(epochs), minlength=60) - 100).max() < 40  # four deviations of 9.5
+
+
+@pytest.mark.parametrize("nodes", [20, 30])
+def test_a_node_is_seen_no_more_than_once_an_epoch_on_average(nodes: int) -> None:
+    batches = Batches(blocks_graph(), "neighbour", nodes, 1)
+    seen = [sum(len(some) for some in batches.epoch(Rng(epoch))) for epoch in range(50)]
+    assert 0.3 < np.mean(seen) / 60 <= 1
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -266,23 +240,35 @@ def test_no_test_label_reaches_a_mini_batch() -> None:
     assert torch.equal(fit(graph, how).logits, fit(replace(graph, y=garbage), how).logits)
 
 
-def test_a_stopped_training_in_mini_batches_goes_on(tmp_path: Path) -> None:
-    graph, how = blocks_graph(), settings(method="single", tasks=("pairsim",), batch="partition", batch_nodes=24)
-    expected = fit(graph, how, seed=1)
+def stop_after(stage: str, epoch: int, graph: Graph, how: Settings, stages: Stages) -> None:
+    """Train until that epoch of that stage, and no further."""
 
     class Stopped(Exception):
         pass
 
-    def stop(stage: str, record: dict) -> None:
-        if record["epoch"] == 2:
+    def watch(current: str, record: dict) -> None:
+        if (current, record["epoch"]) == (stage, epoch):
             raise Stopped
 
-    stages = Stages(tmp_path, every=0, brief=0)
     with pytest.raises(Stopped):
-        fit(graph, how, seed=1, watch=stop, stages=stages)
-    assert torch.equal(fit(graph, how, seed=1, stages=stages).logits, expected.logits)
+        fit(graph, how, seed=1, watch=watch, stages=stages)
+
+
+def test_a_stopped_training_in_mini_batches_goes_on(tmp_path: Path) -> None:
+    graph, how = blocks_graph(), settings(method="single", tasks=("pairsim",), batch="partition", batch_nodes=24)
+    stages = Stages(tmp_path, every=0, brief=0)
+    stop_after("teacher pairsim", 1, graph, how, stages)
+    assert torch.equal(fit(graph, how, seed=1, stages=stages).logits, fit(graph, how, seed=1).logits)
     other = how.replace(batch_nodes=30)
     assert torch.equal(fit(graph, other, seed=1, stages=stages).logits, fit(graph, other, seed=1).logits)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_stopped_student_goes_on_to_the_same_records(tmp_path: Path, mode: str) -> None:
+    graph, how = blocks_graph(600), settings(tasks=("clu", "dgi"), batch=mode, batch_nodes=60)
+    stages = Stages(tmp_path, every=0, brief=0)
+    stop_after("student", 1, graph, how, stages)
+    assert fit(graph, how, seed=1, stages=stages).history == fit(graph, how, seed=1).history
 
 
 @pytest.mark.parametrize("density", [1.0, 0.4])
@@ -311,6 +297,10 @@ def test_epochs_and_patience_count_steps() -> None:
     assert (how.epochs, how.patience) == (50, 10)
     how = Batches(graph, "partition", 2, 1).schedule(Schedule(epochs=500, patience=100))
     assert (how.epochs, how.patience) == (20, 5)  # never fewer: each epoch is judged only once
+    how = Batches(graph, "neighbour", 6, 1).schedule(Schedule(epochs=500, patience=100))
+    assert (how.epochs, how.patience) == (50, 15)
+    how = Batches(graph, "neighbour", 60, 1).schedule(Schedule(epochs=500, patience=100))
+    assert (how.epochs, how.patience) == (500, 100)  # one step an epoch: the whole graph
     how = Batches(graph, "partition", 2, 1).schedule(Schedule(epochs=3, patience=None))
     assert (how.epochs, how.patience) == (3, None)
 

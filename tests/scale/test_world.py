@@ -92,6 +92,7 @@ def test_what_the_processes_say_to_each_other(both: Found) -> None:
     assert same(both[0]["figures"]["aligned"], torch.tensor([0.5]))
     assert [found["figures"]["agreed"].flatten().tolist() for found in both] == [[5, 1, 12, 3], [5, 1, 12, 13]]
     for found in both:
+        assert found["figures"]["seen"].tolist() == [True, True, True, False]
         assert found["figures"]["told"] == {"rank": 0} and found["figures"]["mean"] == {"rank": 0.5}
 
 

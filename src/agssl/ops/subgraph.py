@@ -29,47 +29,45 @@ def neighbour_entries(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def sampled_neighbours(graph: Graph, nodes: np.ndarray, fanout: int, draw: np.random.Generator) -> np.ndarray:
-    """Sorted distinct neighbours of these nodes: all of a node with at most `fanout`, else that many draws of them."""
+    """Neighbours of these nodes: all of a node with at most `fanout`, else that many draws of them; some repeat."""
     starts = graph.indptr[nodes]
     counts = graph.indptr[nodes + 1] - starts
     few = counts <= fanout
     drawn = (draw.random((int((~few).sum()), fanout)) * counts[~few, None]).astype(np.int64) + starts[~few, None]
-    return np.union1d(neighbour_entries(graph, nodes[few])[0], graph.indices[drawn.ravel()])
+    return np.concatenate([neighbour_entries(graph, nodes[few])[0], graph.indices[drawn.ravel()]])
 
 
 def hood(graph: Graph, seeds: np.ndarray, fanouts: tuple[int, ...], draw: np.random.Generator) -> np.ndarray:
     """The seeds with sampled neighbours, those with sampled neighbours of their own, and so on; sorted."""
     nodes = front = np.unique(seeds)
     for fanout in fanouts:
-        front = np.setdiff1d(sampled_neighbours(graph, front, fanout, draw), nodes, assume_unique=True)
-        nodes = np.union1d(nodes, front)
+        found = np.union1d(nodes, sampled_neighbours(graph, front, fanout, draw))
+        nodes, front = found, np.setdiff1d(found, nodes, assume_unique=True)
     return nodes.astype(np.int64)
 
 
 def induced(graph: Graph, nodes: np.ndarray) -> Graph:
     """The graph of these sorted nodes and all edges between them, with their features, labels and split."""
     columns, counts = neighbour_entries(graph, nodes)
-    lookup = np.full(graph.num_nodes, -1, dtype=np.int32)
-    lookup[nodes] = np.arange(len(nodes), dtype=np.int32)
-    columns = lookup[columns]
-    inside = columns >= 0
-    before = np.zeros(len(inside) + 1, dtype=np.int64)
-    np.cumsum(inside, out=before[1:])
-    indptr = np.concatenate([[0], before[np.cumsum(counts)]])
+    inside = np.zeros(graph.num_nodes, dtype=bool)
+    inside[nodes] = True
+    place = np.empty(graph.num_nodes, dtype=np.int32)  # of nodes inside; nothing else of it is written or read
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    kept = np.flatnonzero(inside.take(columns))  # few: most neighbours of a hub are elsewhere
     return replace(
         graph,
-        indptr=indptr,
-        indices=columns[inside],
+        indptr=np.concatenate([[0], np.searchsorted(kept, np.cumsum(counts))]),
+        indices=place[columns[kept]],
         x=graph.x[nodes],
         y=graph.y[nodes],
-        split=None if graph.split is None else _split_within(graph.split, lookup),
+        split=None if graph.split is None else _split_within(graph.split, inside, place),
         node_names=None,
     )
 
 
-def _split_within(split: Split, lookup: np.ndarray) -> Split:
-    parts = (lookup[part].astype(np.int64) for part in (split.train, split.val, split.test))
-    train, val, test = (part[part >= 0] for part in parts)
+def _split_within(split: Split, inside: np.ndarray, place: np.ndarray) -> Split:
+    parts = (part[inside[part]] for part in (split.train, split.val, split.test))
+    train, val, test = (place[part].astype(np.int64) for part in parts)
     return Split(train, val, test, split.origin)
 
 

@@ -6,8 +6,11 @@ network works on it as on a whole graph. Two ways give the sets:
 - `partition`: METIS cuts the graph into small parts once; every epoch deals them anew into groups, one group a step
   (Chiang et al. 2019, Cluster-GCN). Edges between the parts of a group are kept. An epoch costs about as much as one
   full-batch epoch, whatever the size of the groups.
-- `neighbour`: every epoch deals the nodes into sets of seeds; a step sees its seeds with sampled neighbours. There is
-  nothing to prepare, but an epoch costs several times as much, since neighbourhoods overlap.
+- `neighbour`: a step sees seeds with sampled neighbours, and there is nothing to prepare. An epoch has as many steps as
+  in the other mode; its seeds are distinct and drawn anew, so that over the epochs every node is one equally often.
+  Seeds and neighbours alike take part in all losses, so a step has only as many seeds as fill a mini-batch with their
+  neighbours. On average over nodes, one is seen at most once an epoch: less where nodes have few neighbours or share
+  them, and the ones with many neighbours more often than others.
 
 Labels are few: a step that would see none teaches nothing of the classes, so to each set are added labelled nodes (and
 what else the step wants: pairs of a pool, nodes that judge the teachers) with sampled neighbours.
@@ -15,6 +18,7 @@ what else the step wants: pairs of a pool, nodes that judge the teachers) with s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,6 +41,7 @@ FANOUTS = (8, 4)  # neighbours drawn of a seed, and of each of those; 2 beyond
 LABELLED = 64  # labelled nodes that a step sees at least, where there are as many
 PER_GROUP = 4  # parts a group, at least: dealing groups anew mixes nothing if a part is a group
 LEAST_EPOCHS, LEAST_PATIENCE = 20, 5
+LONGER = {"partition": 1.0, "neighbour": 1.5}  # times the patience: with sampled neighbours accuracy rises less evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +57,12 @@ class Batches:
     @cached_property
     def steps(self) -> int:
         """Steps an epoch."""
-        shared = self.nodes if self.mode == "partition" else self.nodes // _reach(self.fanouts(self.hops))
-        return -(-self.graph.num_nodes // max(1, shared))
+        return -(-self.graph.num_nodes // self.nodes)
+
+    @cached_property
+    def seeds(self) -> int:
+        """Seeds a step of neighbour mode, so that no more than `nodes` come of them (or one, with more)."""
+        return max(1, self.nodes // _reach(self.fanouts(self.hops)))
 
     @cached_property
     def parts(self) -> list[np.ndarray]:
@@ -66,7 +75,7 @@ class Batches:
         return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
     def epoch(self, rng: Rng) -> Iterator[np.ndarray]:
-        """The sets of nodes of one epoch, every node in one of them (as a seed), dealt anew by `rng`."""
+        """The sorted sets of nodes of one epoch, by `rng`: every node in one of them, or seeds with neighbours."""
         draw = rng.numpy()
         if self.steps == 1:
             yield np.arange(self.graph.num_nodes)
@@ -74,7 +83,7 @@ class Batches:
             for group in np.array_split(draw.permutation(len(self.parts)), self.steps):
                 yield np.sort(np.concatenate([self.parts[part] for part in group]))
         else:
-            for seeds in np.array_split(draw.permutation(self.graph.num_nodes), self.steps):
+            for seeds in draw.choice(self.graph.num_nodes, (self.steps, self.seeds), replace=False):
                 yield hood(self.graph, seeds, self.fanouts(self.hops), draw)
 
     def with_others(
@@ -111,12 +120,12 @@ class Batches:
         """Epochs and patience for so many steps an epoch.
 
         Both count steps: what full-batch training does in one epoch takes one step, and here an epoch has several.
-        Never less than a few epochs, since each is judged once.
+        Never less than a few epochs, since each is judged once; patience is longer by half in neighbour mode.
         """
         epochs = min(schedule.epochs, max(LEAST_EPOCHS, -(-schedule.epochs // self.steps)))
         patience = schedule.patience
         if patience is not None:
-            patience = min(patience, max(LEAST_PATIENCE, -(-patience // self.steps)))
+            patience = min(patience, max(LEAST_PATIENCE, math.ceil(patience * LONGER[self.mode] / self.steps)))
         return replace(schedule, epochs=epochs, patience=patience)
 
     @property

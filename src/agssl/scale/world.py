@@ -74,7 +74,10 @@ class World:
                 buffer /= self.size
 
     def agree(self, seen: Tensor, *values: Tensor) -> None:
-        """Each row becomes the mean of the processes that have seen it, in place; a row that none has seen stays."""
+        """Each row becomes the mean of the processes that have seen it, in place; a row that none has seen stays.
+
+        `seen` (bool, one a row) becomes whether any has.
+        """
         if self.size == 1:
             return
         count = seen.float()[:, None]
@@ -83,6 +86,7 @@ class World:
             total = value * seen[:, None]
             dist.all_reduce(total)
             value.copy_(torch.where(count > 0, total / count.clamp_min(1), value))
+        seen.copy_(count[:, 0] > 0)
 
 
 class _Step(nn.Module):

@@ -68,10 +68,10 @@ def train_student(
     both = torch.nn.ModuleDict({"model": model, "integrator": integrator})
     elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)
     probabilities = torch.softmax(knowledge.logits / how.tau, dim=-1) if problem.batches is None else None
-    # What each node was last told; a node is in one step of every epoch.
+    # What each node was last told. An epoch's figures are of the nodes in its steps: nothing else is known of it.
     teachers, nodes, classes = knowledge.logits.shape
     weights_now, target_now = torch.full((nodes, teachers), 1 / teachers), torch.full((nodes, classes), 1 / classes)
-    seen_now = torch.zeros(nodes, dtype=torch.bool)  # in this epoch, by this process
+    seen_now = torch.zeros(nodes, dtype=torch.bool)  # in this epoch, by this process; at its end, by any
     judges = knowledge.nodes.cpu().numpy() if integrator.learns else None
 
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
@@ -115,9 +115,11 @@ def train_student(
         measured = problem.evaluate(model)
         for part, nodes in (("train", problem.train_nodes), ("val", problem.val_nodes)):
             at = torch.from_numpy(nodes)
+            at = at[seen_now[at]]
             truth = F.one_hot(problem.labels[at].cpu(), problem.shape.classes)
-            measured[f"{part}_mse"] = (target_now[at] - truth).square().sum(1).mean().item()
-        return measured | _weights_record(weights_now, buckets)
+            if len(at):
+                measured[f"{part}_mse"] = (target_now[at] - truth).square().sum(1).mean().item()
+        return measured | _weights_record(weights_now[seen_now], buckets[seen_now.numpy()])
 
     checkpoint = None
     if stages is not None:
@@ -154,7 +156,7 @@ def _within(knowledge: Knowledge, nodes: np.ndarray | None) -> tuple[Knowledge, 
     which = np.flatnonzero(nodes[place] == judges)
     device = knowledge.logits.device
     at, places, some = (torch.from_numpy(array).to(device) for array in (nodes, place[which], which))
-    here = Knowledge(knowledge.logits[:, at], places, knowledge.labels[some], knowledge.judged[:, some])
+    here = Knowledge(knowledge.logits.index_select(1, at), places, knowledge.labels[some], knowledge.judged[:, some])
     return here, at
 
 
