@@ -18,8 +18,8 @@ class Adjacency:
 
     Self-loops are stored in place, so that the pattern is that of Â and rows stay sorted.
 
-    With a `self_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however many
-    neighbours it has. Its self-loop alone leaves it one part in degree + 1.
+    With a `self_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however
+    many neighbours it has. Its self-loop alone leaves it one part in degree + 1.
 
     A part of a larger graph lacks edges that leave it. Its entries are those of the larger Â, and each row is scaled to
     the sum it has there: what a node gathers is then an estimate of what it would gather in the whole graph.
