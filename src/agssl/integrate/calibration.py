@@ -29,7 +29,8 @@ class Calibration:
 
     def __call__(self, logits: Tensor) -> Tensor:
         """Teachers' logits [K, n, C], calibrated."""
-        return logits / self.temperatures.to(logits)[:, None, None] + self.shifts.to(logits)[:, None, :]
+        # In place after the first step: on a large graph each copy is of hundreds of megabytes.
+        return (logits / self.temperatures.to(logits)[:, None, None]).add_(self.shifts.to(logits)[:, None, :])
 
 
 def calibration(how: str, judged: Tensor, labels: Tensor) -> Calibration | None:
