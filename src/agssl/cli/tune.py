@@ -23,7 +23,7 @@ examples:
   agssl tune cora --trials 50
   agssl tune citeseer --method gcn --trials 30 --tuning-seeds 5
   agssl tune cora --config results/tune/cora-agssl-ts.toml --only beta,tau --trials 20
-  agssl tune pubmed --method gcn --only scaling --shared --tuning-seeds 6
+  agssl tune pubmed --method gcn --only scaling,self_weight --shared --tuning-seeds 6
   agssl fit cora --config results/tune/cora-agssl-ts.toml --seeds 10
 
 Every trial is scored by its mean accuracy on half of the validation nodes, whose labels the fit does not see.
