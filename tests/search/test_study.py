@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agssl.config import read_toml
+from agssl.config import effective, read_toml
 from agssl.data.graph import Graph
 from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
@@ -196,7 +196,7 @@ def test_the_config_reads_back_as_the_settings(tmp_path: Path) -> None:
     text = config_text(settings, ["made by: agssl tune cora", "score 0.8"])
     assert text.startswith("# made by: agssl tune cora\n# score 0.8\n") and tomllib.loads(text)["patience"] == 0
     (tmp_path / "found.toml").write_text(text)
-    assert quick().replace(**read_toml(tmp_path / "found.toml")) == settings
+    assert effective(quick().replace(**read_toml(tmp_path / "found.toml"))) == effective(settings)
 
 
 def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path) -> None:
