@@ -63,8 +63,8 @@ def heatmap(
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
             continue
-        share = (value - low) / ((high - low) or 1.0)
-        dark = abs(share - 0.5) > 0.35 if diverging else share < 0.6
+        red, green, blue, _ = image.cmap(image.norm(value))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5  # as bright as it looks
         axes.text(column, row, text.format(value), ha="center", va="center", fontsize=7.5, color="w" if dark else "k")
     return image
 
