@@ -1,4 +1,4 @@
-"""Draw the gains over GCN from the records of `agssl bench table1` into docs/gains.png: python benchmarks/figure.py"""
+"""Draw the gains over GCN, with 95% intervals, from the records of `agssl bench table1` into docs/gains.png."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from matplotlib.figure import Figure
 from agssl.bench.cells import Records
 from agssl.bench.methods import METHODS
 from agssl.bench.scope import DATASETS, Scope, title_of
+from agssl.bench.style import look
+from agssl.bench.tables import interval
 from agssl.config import TASKS
-from agssl.explain.plots import COLOURS
 
 ROOT = Path(__file__).resolve().parent.parent
-SERIES = {"mean single teacher": TASKS, "Average": ("average",), "AGSSL-LF": ("agssl-lf",), "AGSSL-TS": ("agssl-ts",)}
+NAMES = {"Average": "average", "AGSSL-LF": "agssl-lf", "AGSSL-TS": "agssl-ts"}
+SERIES = {"mean single teacher": TASKS} | {label: (method,) for label, method in NAMES.items()}
 
 
 def main() -> None:
@@ -27,10 +29,11 @@ def main() -> None:
     for number, label in enumerate(SERIES):
         found = [of[label] for of in gains.values()]
         at = np.arange(len(found)) + (number - (len(SERIES) - 1) / 2) * width
-        errors = [g.std(ddof=1) / len(g) ** 0.5 if len(g) > 1 else 0 for g in found]
-        axes.bar(
-            at, [g.mean() for g in found], width * 0.92, yerr=errors, label=label, color=COLOURS[number], capsize=2
-        )
+        means = [g.mean() for g in found]
+        ends = [interval(g.tolist()) or (m, m) for g, m in zip(found, means, strict=True)]
+        errors = [high - m for (_, high), m in zip(ends, means, strict=True)]
+        colour = look(label)["color"] if label in NAMES else "#bbbbbb"
+        axes.bar(at, means, width * 0.92, yerr=errors, label=label, color=colour, capsize=2)
     axes.axhline(0, color="k", linewidth=0.8)
     axes.set_xticks(range(len(gains)), gains)
     axes.set_ylabel("gain over GCN, points of test accuracy")

@@ -140,13 +140,16 @@ def test_a_cell_that_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch:
     def fails(place: Place, cell: Cell) -> Record:
         if cell.seed == 0:
             raise TrainingError("the loss is not finite")
+        if cell.seed == 1:
+            raise RuntimeError("not enough memory")
         return record_of(cell)
 
     monkeypatch.setattr(grid_module, "run_cell", fails)
     grid = Grid(cells("gcn", 3, method="gcn"), Records(tmp_path))
     heard = run(grid, Place(tmp_path, tmp_path))
-    assert [isinstance(result, str) for _, result in heard] == [True, False, False]
-    assert {cell.seed: why for cell, why in grid.failed.items()} == {0: "the loss is not finite"}
+    assert [isinstance(result, str) for _, result in heard] == [True, True, False]
+    why = {cell.seed: why for cell, why in grid.failed.items()}
+    assert why == {0: "the loss is not finite", 1: "RuntimeError: not enough memory"}
 
 
 def test_the_estimate_uses_cells_of_the_same_kind_where_there_are_some(tmp_path: Path) -> None:

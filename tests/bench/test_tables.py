@@ -44,41 +44,56 @@ def test_an_entry_pairs_the_seeds_that_both_have(tmp_path: Path) -> None:
 
 
 def test_one_seed_has_neither_deviation_nor_interval() -> None:
-    entry = Entry("PAR", "Cora", 1, (80.0,), (1.0,))
+    entry = Entry("PAR", "Cora", 1, {0: 80.0}, (1.0,))
     assert (entry.mean, entry.std, entry.gain, entry.interval) == (80.0, None, 1.0, None)
     assert interval([]) is None
 
 
 def test_average_rank_counts_complete_columns_and_shares_ties() -> None:
     means = {
-        "a": {"x": 3.0, "y": 1.0, "z": 5.0},
-        "b": {"x": 2.0, "y": 1.0, "z": None},
-        "c": {"x": 1.0, "y": 2.0, "z": 4.0},
-        "d": {"x": None, "y": None, "z": None},
+        "a": {"x": {0: 3.0}, "y": {0: 1.0}, "z": {}},
+        "b": {"x": {0: 2.0}, "y": {0: 1.0}, "z": {}},
+        "c": {"x": {0: 1.0}, "y": {0: 2.0}, "z": {0: 4.0}},
+        "d": {"x": {}, "y": {}, "z": {}},
     }
     ranks, columns = average_ranks(means)
     assert columns == ["x", "y"]
     assert ranks == {"a": (1 + 2.5) / 2, "b": (2 + 2.5) / 2, "c": (3 + 1) / 2}
-    assert average_ranks({"a": {"x": 1.0}}) == ({}, [])
+    assert average_ranks({"a": {"x": {0: 1.0}}}) == average_ranks({}) == ({}, [])
+
+
+def test_a_row_that_was_hardly_run_does_not_decide_the_rank_of_all() -> None:
+    full = {"x": {0: 3.0}, "y": {0: 1.0}, "z": {0: 2.0}}
+    rows = {"a": full, "b": {c: {0: v[0] + 1} for c, v in full.items()}, "new": {"x": {0: 9.0}, "y": {}, "z": {}}}
+    assert average_ranks(rows) == ({"a": 2.0, "b": 1.0}, ["x", "y", "z"])
+
+
+def test_ranks_compare_the_seeds_that_all_have() -> None:
+    many, few = {0: 70.0, 1: 90.0}, {0: 71.0}  # few is better wherever both were run, though its mean is lower
+    assert average_ranks({"many": {"x": many}, "few": {"x": few}}) == ({"many": 2.0, "few": 1.0}, ["x"])
+    assert average_ranks({"many": {"x": many}, "other": {"x": {5: 1.0}}}) == ({}, [])
 
 
 def test_sheets_mark_what_is_missing_and_what_is_partial() -> None:
     entries = [
-        Entry("GCN", "Cora", 2, (81.0, 82.0), (0.0, 0.0), (81.72, 0.52)),
-        Entry("GCN", "CS", 2, (), (), (91.04, 0.45)),
-        Entry("PAR", "Cora", 2, (83.0,), (2.0,), None),
-        Entry("PAR", "CS", 2, (), (), (92.3, 0.67)),
+        Entry("GCN", "Cora", 2, {0: 81.0, 1: 82.0}, (0.0, 0.0), (81.72, 0.52)),
+        Entry("GCN", "CS", 2, {}, (), (91.04, 0.45)),
+        Entry("PAR", "Cora", 2, {0: 83.0}, (2.0,), None),
+        Entry("PAR", "CS", 2, {}, (), (92.3, 0.67)),
+        Entry("CLU", "Cora", 2, {0: 81.0, 1: 81.0}, (0.0, -1.0), None),
+        Entry("CLU", "CS", 2, {}, (), None),
     ]
     ours, theirs, gains = accuracy_sheets("T", entries)
     assert ours.rows == (
-        ("GCN", "81.50 ± 0.71", "missing", "2.00"),
+        ("GCN", "81.50 ± 0.71", "missing", "2.50"),
         ("PAR", "83.00 (1 of 2 seeds)", "missing", "1.00"),
+        ("CLU", "81.00 ± 0.00", "missing", "2.50"),
     )
     assert ours.header == ("", "Cora", "CS", "average rank (over 1)")
-    assert ours.best == {(1, 1)}
+    assert ours.best == {(0, 1)}  # one seed is not enough to be best
     assert theirs.rows[0][1:3] == ("-0.22 (81.72 ± 0.52)", "missing (91.04 ± 0.45)")
     assert theirs.rows[1][1] == "not in the paper"
-    assert gains.rows == (("PAR", "+2.00", "missing"),)
+    assert gains.rows[0] == ("PAR", "+2.00 (1 of 2 seeds)", "missing")
 
 
 SHEET = Sheet("A & B: 5%", ("", "x|y", "z_1"), (("r", "1.00 ± 0.10", "2"), ("s", "missing", "3")), frozenset({(0, 1)}))

@@ -16,6 +16,7 @@ import pytest
 
 from agssl.cli.bench import duration, parse_seeds
 from agssl.errors import SettingsError
+from agssl.store.lock import Lock
 
 QUICK = ("--set", "epochs=2", "--set", "hidden=8", "--set", "alpha=1", "--jobs", 1)
 Agssl = Callable[..., Any]
@@ -51,6 +52,19 @@ def test_alpha_is_set_as_for_fit(agssl: Agssl, graph: Path) -> None:
     assert done.code == 0, done.err
     record = json.loads(next(Path("results/bench/small").glob("agssl-ts-*.json")).read_text())
     assert record["alphas"] == {"clu": 3.0}
+
+
+def test_two_commands_do_not_run_the_same_cells_at_once(agssl: Agssl, graph: Path) -> None:
+    folder = Path("results/bench/small")
+    folder.mkdir(parents=True)
+    lock = Lock(folder / ".lock")
+    lock.take("that folder")
+    words = ("bench", "table1", "--datasets", graph, "--methods", "gcn", "--seeds", 1, *QUICK)
+    refused = agssl(*words)
+    assert refused.code == 2 and "another process" in refused.err and str(folder) in refused.err
+    assert agssl(*words, "--summary").code == 0
+    lock.release()
+    assert agssl(*words).code == 0 and not (folder / ".lock").exists()
 
 
 def test_summary_runs_nothing(agssl: Agssl, graph: Path) -> None:
@@ -101,10 +115,12 @@ def test_mistakes_are_one_line_and_2(agssl: Agssl, words: tuple[str, ...], messa
 
 def test_results_are_written_from_what_there_is(agssl: Agssl) -> None:
     pytest.importorskip("matplotlib")
-    done = agssl("bench", "results", "--datasets", "citeseer", "--seeds", 1)
+    done = agssl("bench", "results", "--datasets", "citeseer", "--seeds", 1, "--json")
     assert done.code == 0, done.err
+    files = json.loads(done.out)["files"]
+    assert files[0] == "RESULTS.md" and all(Path(file).is_file() for file in files)
     text = Path("RESULTS.md").read_text()
-    assert text.count("\n## ") >= 9 and "`agssl bench table1`: 0 of " in text
+    assert text.count("\n## ") >= 9 and "`agssl bench table1 --datasets citeseer --seeds 0`: 0 of " in text
     for line in text.splitlines():
         if line.startswith("[!["):
             png, svg = re.findall(r"\]\(([^)]*)\)", line)

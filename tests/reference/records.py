@@ -33,7 +33,7 @@ def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -
         "agssl": "0",
         "commit": "abc123",
         "machine": {"processor": "some kind", "cores": 2, "threads": 1, "torch": "2"},
-        "val": {"accuracy": accuracy},
+        "val": {"accuracy": accuracy, "log_loss": 0.5},
         "test": {"accuracy": accuracy, "macro_f1": accuracy, "log_loss": 1.0, "ece": 0.1},
         "by_degree": {"buckets": buckets, "count": [40] * len(buckets), "correct": [30] * len(buckets)},
         "teachers": [{"task": task, "alpha": 1.0, "weight": 0.2} for task in tasks],

@@ -29,7 +29,7 @@ def _show(scope: Scope, records: Records) -> Shown:
     if not found:
         return Shown(Table(notes=["*missing*"]))
     rows = [{"seed": r["seed"], "scheme": name} | values for r in found for name, values in r["schemes"].items()]
-    return Shown(Table(entries=rows, notes=[table(found)]), {"theory": lambda: figure(found)})
+    return Shown(Table(entries=rows, notes=[table(found)]), {"theory": lambda: figure(found)}, found)
 
 
 THINGS = {"theory": Thing("The paper's theory, measured", lambda scope: [], _show, figures=True, compute=_compute)}

@@ -7,7 +7,7 @@ from agssl.bench.accuracy import arxiv_note
 from agssl.bench.cells import Cell, Records
 from agssl.bench.methods import LF, TS, VANILLA, Method
 from agssl.bench.scope import DATASETS, Scope, title_of
-from agssl.bench.tables import MISSING, Entry, Sheet, Table
+from agssl.bench.tables import MISSING, Entry, Sheet, Table, some_seeds
 from agssl.bench.things import Shown, Thing
 
 _METHODS = ((VANILLA, "JOINT-T", "joint-t"), (LF, "AGSSL-LF", "agssl-lf"), (TS, "AGSSL-TS", "agssl-ts"))
@@ -47,7 +47,7 @@ def _show(scope: Scope, records: Records) -> Shown:
             line = [title]
             for dataset in datasets:
                 cells = _cells_of(scope, method, dataset)
-                values = tuple(r[what] for r in records.of(cells) if r[what] is not None)
+                values = {r["seed"]: r[what] for r in records.of(cells) if r[what] is not None}
                 published = paper.table_a3(dataset, name, what)
                 entry = Entry(title, title_of(dataset), len(cells), values, block=what)
                 rows.append(entry.to_dict() | {"paper_mean": published})
@@ -56,14 +56,16 @@ def _show(scope: Scope, records: Records) -> Shown:
         header = ("", *map(title_of, datasets))
         quoted = "" if what == "cpu_seconds" else " (the paper's in brackets)"
         sheets.append(Sheet(f"Table A3: {words}{quoted}", header, tuple(texts)))
-    return Shown(Table(sheets, rows, [_NOTE, *arxiv_note(datasets, rows)]))
+    measured = any(row["mean"] is not None for row in rows)
+    return Shown(Table(sheets, rows, [_NOTE, *arxiv_note(datasets, rows)] if measured else []))
 
 
 def _text(entry: Entry, published: float | None) -> str:
     digits = 0 if entry.block == "peak_mb" else 1
     ours = MISSING if entry.mean is None else f"{entry.mean:,.{digits}f}"
     spread = f" ± {entry.std:,.{digits}f}" if entry.std is not None else ""
-    return ours + spread + ("" if published is None else f" ({published:,.{digits}f})")
+    some = "" if entry.mean is None else some_seeds(len(entry.scores), entry.wanted)
+    return ours + spread + some + ("" if published is None else f" ({published:,.{digits}f})")
 
 
 THINGS = {"table-a3": Thing("Table A3: time and memory", _cells, _show)}

@@ -89,6 +89,8 @@ def _attempt(place: Place, cell: Cell) -> Record | str:
         return run_cell(place, cell)
     except AgsslError as error:
         return str(error)
+    except Exception as error:  # torch's, or want of memory: the other cells need not suffer
+        return f"{type(error).__name__}: {error}"
 
 
 def in_order(cells: Sequence[Cell]) -> list[Cell]:

@@ -63,7 +63,8 @@ RIVALS = tuple(_single(task) for task in ("gmi", "mvgrl", "grace", "gca", "cg3",
 VANILLA = Method("vanilla", "Vanilla", {"method": "joint"})
 AUTOSSL = Method("autossl", "AutoSSL", {"method": "autossl"})
 LF, TS = _scheme("lf", "AGSSL-LF", "agssl-lf"), _scheme("ts", "AGSSL-TS", "agssl-ts")
-HEURISTICS = (_scheme("random", "Random"), _scheme("average", "Average"), _scheme("weighted", "Weighted"))
+AVERAGE = _scheme("average", "Average")
+HEURISTICS = (_scheme("random", "Random"), AVERAGE, _scheme("weighted", "Weighted"))
 MORE = (_single("graphmae", "GraphMAE"), _scheme("was", "WAS"))  # later than the paper
 
 METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *MORE)}

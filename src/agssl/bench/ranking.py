@@ -15,13 +15,13 @@ from agssl.bench.methods import GCN, SINGLE, VANILLA, Method
 from agssl.bench.scope import DATASETS, Scope, title_of
 from agssl.bench.style import empty, heatmap, look, new_figure, tidy
 from agssl.bench.tables import Entry, Sheet, Table, accuracies, accuracy_entry, gain_text
-from agssl.bench.things import Shown, Thing
+from agssl.bench.things import Shown, Thing, nothing_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CLOSE_UP = "citeseer"  # the paper's dataset for pairs and degrees
-_FEWEST = 20  # test nodes over all seeds, for a degree bucket to be drawn
+_FEWEST = 20  # test nodes a seed, for a degree bucket to be drawn: seeds may share their split
 
 
 def close_up(scope: Scope) -> str:
@@ -60,18 +60,20 @@ def task_ranks(means: dict[str, dict[str, float | None]]) -> dict[str, dict[str,
 
 
 def degree_accuracy(records: Iterable[Record]) -> list[tuple[str, float, int]]:
-    """Accuracy in % by degree bucket, over the test nodes of all seeds together: bucket, accuracy, nodes."""
+    """Accuracy in % by degree bucket, over the test nodes of all seeds together: bucket, accuracy, nodes a seed."""
     records = list(records)
     if not records:
         return []
-    count = np.sum([r["by_degree"]["count"] for r in records], axis=0)
-    right = np.sum([r["by_degree"]["correct"] for r in records], axis=0)
+    count = np.mean([r["by_degree"]["count"] for r in records], axis=0)
+    right = np.mean([r["by_degree"]["correct"] for r in records], axis=0)
     names = records[0]["by_degree"]["buckets"]
-    return [(n, float(100 * c / k), int(k)) for n, c, k in zip(names, right, count, strict=True) if k >= _FEWEST]
+    return [(n, float(100 * c / k), round(k)) for n, c, k in zip(names, right, count, strict=True) if k >= _FEWEST]
 
 
 def _show(scope: Scope, records: Records) -> Shown:
     datasets, tasks, near = scope.datasets_or(DATASETS), scope.among(SINGLE), close_up(scope)
+    if not tasks:
+        return nothing_of(SINGLE)
     means = {m.title: {title_of(d): _mean(records.of(scope.cells(m, d))) for d in datasets} for m in tasks}
     ranks = task_ranks(means)
     wanted = len(scope.seeds_of(near))
@@ -121,8 +123,9 @@ def _gain_rows(names: list[str], entries: list[Entry]) -> tuple[tuple[str, ...],
 def _degree_sheet(degrees: dict[str, list[tuple[str, float, int]]], title: str) -> Sheet:
     buckets = list(dict.fromkeys(name for points in degrees.values() for name, _, _ in points))
     table = {task: {name: value for name, value, _ in points} for task, points in degrees.items()}
-    rows = tuple((task, *(_text(table[task].get(b), "{:.2f}") for b in buckets)) for task in degrees)
-    return Sheet(title, ("degree", *buckets), rows)
+    rows = [(task, *(_text(table[task].get(b), "{:.2f}") for b in buckets)) for task in degrees]
+    counts = {name: nodes for points in degrees.values() for name, _, nodes in points}
+    return Sheet(title, ("degree", *buckets), (*rows, ("test nodes a seed", *(str(counts[b]) for b in buckets))))
 
 
 def _mean(records: Iterable[Record]) -> float | None:
@@ -146,7 +149,7 @@ def draw_fig1(
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1.15])
     columns = list(next(iter(ranks.values()), {}))
     table = np.array([[np.nan if v is None else v for v in ranks[task].values()] for task in names])
-    heatmap(left, table, names, columns, "{:.0f}", low=1, high=len(names))
+    heatmap(left, table, names, columns, "{:.0f}", colours="viridis_r", low=1, high=len(names))
     left.set_title("(a) rank of each task (1: best)", fontsize=10)
     left.tick_params(axis="x", labelrotation=35)
     square = np.full((len(names), len(names)), np.nan)
@@ -154,7 +157,7 @@ def draw_fig1(
         if entry.gain is not None:
             row, column = names.index(entry.row), names.index(entry.column)
             square[row, column] = square[column, row] = entry.gain
-    heatmap(middle, square, names, names, "{:+.2f}", diverging=True)
+    heatmap(middle, square, names, names, "{:+.2f}", colours="PuOr", centred=True)
     middle.set_title(f"(b) gain over GCN by task pairs, {dataset}\n(points; diagonal: one task)", fontsize=10)
     middle.tick_params(axis="x", labelrotation=35)
     if not any(degrees.values()):
@@ -165,8 +168,9 @@ def draw_fig1(
         dashes = {"linestyle": "--"} if task == "GCN" else {}
         at = [buckets.index(name) for name, _, _ in points]
         right.plot(at, [v for _, v, _ in points], label=task, markersize=5, linewidth=1.4, **dashes, **look(task))
-    right.set_xticks(range(len(buckets)), buckets)
-    tidy(right, f"(c) accuracy by node degree, {dataset}", "degree", "test accuracy in %")
+    nodes = {name: count for points in degrees.values() for name, _, count in points}
+    right.set_xticks(range(len(buckets)), [f"{name}\n({nodes[name]})" for name in buckets])
+    tidy(right, f"(c) accuracy by node degree, {dataset}", "degree (test nodes)", "test accuracy in %")
     right.legend(fontsize=8, frameon=False, ncols=2)
     return figure
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from agssl.bench.cells import Cell, Record, Records, unique
+from agssl.bench.cells import Record, Records, unique
 from agssl.bench.output import text_of, write_figures
 from agssl.bench.scope import Scope
 from agssl.bench.things import Thing
@@ -14,7 +14,7 @@ from agssl.store.atomic import write_text
 _HEAD = """\
 # Results
 
-Written by `agssl bench results` from the records in `results/bench`; not edited by hand. Accuracies are percentages on
+Written by `agssl bench results` from the records of `agssl bench`; not edited by hand. Accuracies are percentages on
 test nodes, mean ± sample standard deviation over seeds. Settings are defaults, or come from the package's configs,
 which were tuned by validation nodes alone on seeds other than those reported; no test label is read before the one
 final measurement. Where a cell says *missing*, it has not been run. "The paper" is *Automated Graph Self-supervised
@@ -38,7 +38,8 @@ def write_results(
     for name, thing in things.items():
         shown = thing.show(scope, records)
         cells = unique(thing.cells(scope))
-        parts.append(f"## {thing.title}\n\n{provenance(name, cells, records)}\n")
+        found = records.of(cells) or shown.sources
+        parts.append(f"## {thing.title}\n\n{provenance(name + scope.options, len(cells), found)}\n")
         paths += write_figures(home / pictures, shown.figures)
         parts += [f"[![{thing.title}]({pictures}/{f}.png)]({pictures}/{f}.svg)\n" for f in shown.figures]
         parts.append(text_of(shown.table))
@@ -46,15 +47,17 @@ def write_results(
     return [home / "RESULTS.md", *paths]
 
 
-def provenance(name: str, cells: Iterable[Cell], records: Records) -> str:
-    """How a table was made: command, cells, seeds, commits, versions, machine kinds."""
-    cells = list(cells)
-    found = records.of(cells)
-    command = f"`agssl bench {name}`"
-    if not cells:
-        return command
-    state = f"all {len(cells)} cells" if len(found) == len(cells) else f"{len(found)} of {len(cells)} cells"
-    lines = [f"{command}: {state}"]
+def provenance(what: str, wanted: int, found: Sequence[Record]) -> str:
+    """How a table was made: command, cells, seeds, commits, versions, machine kinds.
+
+    Args:
+        what: the command, after `agssl bench`.
+        wanted: cells that belong to it; 0 if its numbers don't come from cells.
+        found: the records that there are.
+    """
+    lines = [f"`agssl bench {what}`"]
+    if wanted:
+        lines[0] += f": all {wanted} cells" if len(found) == wanted else f": {len(found)} of {wanted} cells"
     if found:
         lines.append(f"seeds {_seeds(found)}")
         lines.append("commit " + _listed(record["commit"] or "unknown" for record in found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,6 +35,22 @@ class Scope:
     settings: tuple[str, ...] = tuple(SETTINGS)
     changes: Mapping[str, Any] = field(default_factory=dict)  # settings for every cell
     configs: Path = FOLDER
+
+    @property
+    def options(self) -> str:
+        """What to write after `agssl bench NAME` to ask for this.
+
+        >>> Scope(datasets=("cora",), seeds=(0, 1), changes={"epochs": 5}).options
+        ' --datasets cora --seeds 0,1 --set epochs=5'
+        """
+        given = {"datasets": self.datasets, "methods": self.methods, "seeds": self.seeds}
+        given["settings"] = None if self.settings == tuple(SETTINGS) else self.settings
+        parts = [f"--{name} {','.join(map(str, values))}" for name, values in given.items() if values is not None]
+        parts += [
+            f"--set {name}={value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in self.changes.items()
+        ]
+        return "".join(f" {part}" for part in parts)
 
     def datasets_or(self, default: Iterable[str]) -> tuple[str, ...]:
         """The datasets asked for, else these."""

@@ -46,18 +46,31 @@ def heatmap(
     rows: list[str],
     columns: list[str],
     text: str = "{:.2f}",
-    diverging: bool = False,
+    colours: str = "viridis",
+    centred: bool = False,
     low: float | None = None,
     high: float | None = None,
 ) -> Any:
-    """A heatmap with its numbers in it; places without a number stay grey. Gives the image, for a colour bar."""
+    """A heatmap with its numbers in it; places without a number stay grey. Gives the image, for a colour bar.
+
+    Args:
+        axes: where to.
+        values: [rows, columns].
+        rows: their names.
+        columns: their names.
+        text: how to write a number.
+        colours: a colour map of matplotlib.
+        centred: zero in its middle.
+        low: the value at its lower end (default: the smallest).
+        high: the value at its upper end (default: the largest).
+    """
     limit = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
-    if diverging:
+    if centred:
         low, high = -limit, limit
     low = float(np.nanmin(values)) if low is None and np.isfinite(values).any() else low or 0.0
     high = limit if high is None else high
     axes.set_facecolor("#dddddd")
-    image = axes.imshow(values, cmap="PuOr" if diverging else "viridis", aspect="auto", vmin=low, vmax=high)
+    image = axes.imshow(values, cmap=colours, aspect="auto", vmin=low, vmax=high)
     axes.set_xticks(range(len(columns)), columns, fontsize=8)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     for (row, column), value in np.ndenumerate(values):

@@ -20,10 +20,15 @@ class Entry:
     row: str
     column: str
     wanted: int  # seeds asked for
-    values: tuple[float, ...] = ()  # one a seed that is there
+    scores: Mapping[int, float] = field(default_factory=dict)  # by seed, those that are there
     gains: tuple[float, ...] = ()  # ours minus the baseline's, for every seed that both have
     paper: Published | None = None
     block: str = ""  # jt or pf, or whatever else divides the table
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """One a seed."""
+        return tuple(self.scores.values())
 
     @property
     def mean(self) -> float | None:
@@ -100,22 +105,31 @@ def accuracy_entry(
     """The entry of some cells, paired with the baseline's on the seeds that both have."""
     ours, base = accuracies(records.of(cells)), accuracies(records.of(baseline))
     gains = tuple(value - base[seed] for seed, value in ours.items() if seed in base)
-    return Entry(row, column, wanted, tuple(ours.values()), gains, paper, block)
+    return Entry(row, column, wanted, ours, gains, paper, block)
 
 
-def average_ranks(means: Mapping[str, Mapping[str, float | None]]) -> tuple[dict[str, float], list[str]]:
+Scores = Mapping[int, float]  # by seed
+
+
+def average_ranks(scores: Mapping[str, Mapping[str, Scores]]) -> tuple[dict[str, float], list[str]]:
     """The mean rank of each row (1: highest) over columns, and those columns.
 
+    Like is compared with like: only rows that have all of these columns take part, and a column's means are over the
+    seeds that all of them have there. Of the ways to choose rows and columns, the one that compares most numbers.
+
     Args:
-        means: by row and column. Rows without any number don't take part; a column counts if all others have one.
+        scores: by row and column.
     """
     from scipy.stats import rankdata
 
-    rows = [row for row, values in means.items() if any(v is not None for v in values.values())]
-    columns = [c for c in next(iter(means.values()), {}) if rows and all(means[row].get(c) is not None for row in rows)]
+    filled = {row: [c for c, found in columns.items() if found] for row, columns in scores.items()}
+    choices = [([row for row in scores if set(has) <= set(filled[row])], has) for has in filled.values()]
+    rows, columns = max(choices, key=lambda choice: (len(choice[0]) * len(choice[1]), len(choice[1])), default=([], []))
+    shared = {c: set.intersection(*(set(scores[row][c]) for row in rows)) for c in columns}
+    columns = [c for c in columns if shared[c]]
     if len(rows) < 2 or not columns:
         return {}, []
-    ranks = [rankdata([-means[row][c] for row in rows]) for c in columns]  # type: ignore[operator]
+    ranks = [rankdata([-statistics.fmean(scores[row][c][s] for s in shared[c]) for row in rows]) for c in columns]
     return {row: float(statistics.fmean(r[i] for r in ranks)) for i, row in enumerate(rows)}, columns
 
 
@@ -143,19 +157,18 @@ def accuracy_sheets(title: str, entries: Sequence[Entry], paper_too: bool = True
     rows = list(dict.fromkeys(e.row for e in entries))
     columns = list(dict.fromkeys(e.column for e in entries))
     at = {(e.row, e.column): e for e in entries}
-    ranks, ranked = average_ranks({row: {c: at[row, c].mean for c in columns} for row in rows})
-    best = {(_best(rows, [at[row, c].mean for row in rows]), number + 1) for number, c in enumerate(columns)}
-    over = "" if len(ranked) in (0, len(columns)) else f" (over {len(ranked)})"
+    ranks, ranked = average_ranks({row: {c: at[row, c].scores for c in columns} for row in rows})
+    best = {(_best([at[row, c] for row in rows]), number + 1) for number, c in enumerate(columns)}
     ours = Sheet(
         f"{title}: test accuracy in %",
-        ("", *columns, f"average rank{over}"),
+        ("", *columns, f"average rank{_over(ranked, columns)}"),
         tuple((row, *(mean_text(at[row, c]) for c in columns), _rank(ranks, row)) for row in rows),
         frozenset((r, c) for r, c in best if r is not None),
     )
-    published, _ = average_ranks({row: {c: _published(at[row, c]) for c in columns} for row in rows})
+    published, known = average_ranks({row: {c: _published(at[row, c]) for c in columns} for row in rows})
     theirs = Sheet(
         f"{title}: ours minus the paper's (the paper's in brackets)",
-        ("", *columns, "average rank in the paper"),
+        ("", *columns, f"average rank in the paper{_over(known, columns)}"),
         tuple((row, *(paper_text(at[row, c]) for c in columns), _rank(published, row)) for row in rows),
     )
     gains = Sheet(
@@ -166,13 +179,19 @@ def accuracy_sheets(title: str, entries: Sequence[Entry], paper_too: bool = True
     return [ours, *([theirs] if paper_too else []), *([gains] if gains.rows else [])]
 
 
-def _best(rows: Sequence[str], means: Sequence[float | None]) -> int | None:
-    known = [(mean, number) for number, mean in enumerate(means) if mean is not None]
-    return max(known)[1] if len(known) > 1 else None
+def _over(ranked: Sequence[str], columns: Sequence[str]) -> str:
+    return "" if len(ranked) in (0, len(columns)) else f" (over {len(ranked)})"
 
 
-def _published(entry: Entry) -> float | None:
-    return None if entry.paper is None else entry.paper[0]
+def _best(entries: Sequence[Entry]) -> int | None:
+    """Which is highest, of those that have the most seeds; None where there is nothing to compare."""
+    most = max(len(entry.scores) for entry in entries)
+    known = {number: entry.mean for number, entry in enumerate(entries) if most and len(entry.scores) == most}
+    return max(known, key=lambda number: known[number] or 0.0) if len(known) > 1 else None
+
+
+def _published(entry: Entry) -> Scores:
+    return {} if entry.paper is None else {0: entry.paper[0]}
 
 
 def _rank(ranks: Mapping[str, float], row: str) -> str:
@@ -184,8 +203,12 @@ def mean_text(entry: Entry) -> str:
     if entry.mean is None:
         return MISSING
     spread = "" if entry.std is None else f" ± {entry.std:.2f}"
-    some = "" if len(entry.values) == entry.wanted else f" ({len(entry.values)} of {entry.wanted} seeds)"
-    return f"{entry.mean:.2f}{spread}{some}"
+    return f"{entry.mean:.2f}{spread}{some_seeds(len(entry.scores), entry.wanted)}"
+
+
+def some_seeds(seeds: int, wanted: int) -> str:
+    """How many seeds there are, where not all are."""
+    return "" if seeds == wanted else f" ({seeds} of {wanted} seeds)"
 
 
 def paper_text(entry: Entry) -> str:
@@ -197,8 +220,9 @@ def paper_text(entry: Entry) -> str:
 
 
 def gain_text(entry: Entry) -> str:
-    """The paired difference and its interval."""
+    """The paired difference and its interval, with the number of seeds where some are missing."""
     if entry.gain is None:
         return MISSING
     ends = entry.interval
-    return f"{entry.gain:+.2f}" + ("" if ends is None else f" [{ends[0]:+.2f}, {ends[1]:+.2f}]")
+    middle = "" if ends is None else f" [{ends[0]:+.2f}, {ends[1]:+.2f}]"
+    return f"{entry.gain:+.2f}{middle}{some_seeds(len(entry.gains), entry.wanted)}"

@@ -29,13 +29,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from agssl import __version__
 from agssl.bench.csbm import Csbm, Posterior, gibbs, propagate_beliefs, softmax
 from agssl.bench.distance import KINDS, linear_weights, on_simplex, shared_weights
+from agssl.bench.measure import commit, machine
 from agssl.config import TASKS, Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
 from agssl.integrate.base import Knowledge, mixed
 from agssl.models.gcn import Gcn
+from agssl.pretext.prepare import make_task
 from agssl.rng import Rng
 from agssl.store.atomic import write_json
 from agssl.train.distill import Student
@@ -71,6 +74,8 @@ def run(
             begun = time.process_time()
             record = wanted | measure(seed, model, settings)
             record["cpu_seconds"] = round(time.process_time() - begun, 1)
+            record |= {"dataset": "block model", "config": None, "agssl": __version__, "commit": commit()}
+            record["machine"] = machine(torch.get_num_threads())
             write_json(path, record)
         told(record)
         records.append(record)
@@ -88,8 +93,9 @@ def _place(folder: str | Path, seed: int) -> Path:
 
 
 def _identity(seed: int, model: Csbm, settings: Settings) -> Record:
-    about = {"format": FORMAT, "version": VERSION, "seed": seed}
-    return about | {"model": dataclasses.asdict(model), "settings": effective(settings)}
+    about = {"format": FORMAT, "version": VERSION, "seed": seed, "model": dataclasses.asdict(model)}
+    alphas = {text: list(make_task(text).alphas) for text in (*TASKS, *MORE)}  # each task chooses from these
+    return about | {"settings": effective(settings), "alphas": alphas}
 
 
 def _stored(path: Path, wanted: Record) -> Record | None:

@@ -7,12 +7,13 @@ its `show` finds that folder as `records.folder`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agssl.bench.cells import Cell, Records
+from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.methods import Method
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Table
 from agssl.registry import Registry
@@ -30,6 +31,12 @@ class Shown:
 
     table: Table
     figures: Mapping[str, Draw] = field(default_factory=dict)  # by file name, without its ending
+    sources: Sequence[Record] = ()  # what the numbers come from, if not from cells
+
+
+def nothing_of(methods: Iterable[Method]) -> Shown:
+    """What a figure shows if none of the methods that it is about is asked for."""
+    return Shown(Table(notes=[f"Nothing to show: this is about {', '.join(m.name for m in methods)}."]))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from agssl.bench.methods import LF, METHODS, TS, Method
 from agssl.bench.scope import CLOSER, Scope, title_of
 from agssl.bench.style import empty, heatmap, look, new_figure, tidy
 from agssl.bench.tables import Sheet, Table
-from agssl.bench.things import Shown, Thing
+from agssl.bench.things import Shown, Thing, nothing_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,6 +54,8 @@ def mean_lambda(records: Sequence[Record]) -> tuple[list[str], np.ndarray]:
 
 def _show5(scope: Scope, records: Records) -> Shown:
     panels = _panels(scope, records)
+    if not panels:
+        return nothing_of((LF, TS))
     sheets, rows = [], []
     for title, found in panels.items():
         if not found:
@@ -130,6 +132,8 @@ _NO_TEST = (
 
 def _show6(scope: Scope, records: Records) -> Shown:
     panels = _panels(scope, records)
+    if not panels:
+        return nothing_of((LF, TS))
     rows = []
     for title, found in panels.items():
         if not found:
@@ -178,12 +182,14 @@ def draw_fig6(panels: Panels) -> Figure:
 
 def _show7(scope: Scope, records: Records) -> Shown:
     panels = _panels(scope, records)
+    if not panels:
+        return nothing_of((LF, TS))
     sheet = _final_sheet(panels, "Figure 7: first and last epoch")
     return Shown(Table([sheet], _curve_rows(panels), [_NO_TEST]), {"fig7": lambda: draw_fig7(panels)})
 
 
 def draw_fig7(panels: Panels) -> Figure:
-    """Squared error of the integrated teacher above, accuracy of the student below, of the first seed."""
+    """How the integrated teacher's squared error changed above, accuracy of the student below, of the first seed."""
     figure = new_figure(3.6 * max(2, len(panels)), 5.2)
     grid = figure.subplots(2, len(panels), squeeze=False, sharex="col")
     for column, (title, found) in enumerate(panels.items()):
@@ -194,14 +200,16 @@ def draw_fig7(panels: Panels) -> Figure:
             continue
         record, curves = found[0], found[0]["curves"]
         for part, name in (("train", "training nodes"), ("val", "validation nodes")):
-            how = {"color": look("AGSSL-LF" if part == "train" else "AGSSL-TS")["color"]}
-            how |= {"linestyle": "-" if part == "train" else "--", "linewidth": 1.5}
-            upper.plot(curves["epoch"], curves[f"{part}_mse"], label=name, **how)
+            colour, dashes = ("#222222", "-") if part == "train" else ("#888888", "--")
+            how: dict[str, Any] = {"color": colour, "linestyle": dashes, "linewidth": 1.5}
+            errors = np.array(curves[f"{part}_mse"])
+            upper.plot(curves["epoch"], errors - errors[0], label=name, **how)
             lower.plot(curves["epoch"], 100 * np.array(curves[f"{part}_accuracy"]), label=name, **how)
         lower.plot(
             [record["best_epoch"]], [100 * record["test"]["accuracy"]], "k*", markersize=9, label="test, chosen epoch"
         )
-        tidy(upper, title, "", "squared error of the teacher" if column == 0 else "")
+        upper.axhline(0, color="#888888", linewidth=0.6)
+        tidy(upper, title, "", "squared error of the teacher,\nsince the first epoch" if column == 0 else "")
         tidy(lower, "", "epoch", "accuracy in %" if column == 0 else "")
         if column == 0:
             handles = lower.get_legend_handles_labels()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -81,8 +82,11 @@ def run_bench(args: argparse.Namespace) -> int:
     if args.what == "results":
         from agssl.bench.results import write_results
 
-        for path in write_results(chosen, scope, grid.records, Path()):
-            say(f"written: {path}")
+        paths = [str(path) for path in write_results(chosen, scope, grid.records, Path())]
+        if args.json:
+            sys.stdout.write(json_text({"files": paths}))
+        else:
+            say("written: " + ", ".join(paths))
         return 0
     if not args.summary:
         _run(grid, out, args)
@@ -122,8 +126,10 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
     """Run the missing cells of the datasets that can be read."""
     if not grid.missing:
         return
+    from agssl.bench.cells import folder_name
     from agssl.bench.measure import Place, commit
     from agssl.data.fetch import data_folders
+    from agssl.store.lock import Lock
 
     reasons = {}
     for dataset in dict.fromkeys(cell.dataset for cell in grid.missing):
@@ -132,11 +138,18 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
             say(f"{dataset} is left out: {reasons[dataset]}")
     grid.missing = [cell for cell in grid.missing if not reasons[cell.dataset]]
     place = Place(out, data_folders().cache, args.threads, commit())
-    try:
-        with workers(args, cores()) as (jobs, cluster), Progress(len(grid.missing), grid.present) as progress:
-            grid.run(place, jobs, progress.done, cluster)
-    except KeyboardInterrupt as stop:
-        raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
+    with contextlib.ExitStack() as stack:
+        for dataset in dict.fromkeys(cell.dataset for cell in grid.missing):
+            folder = out / folder_name(dataset)
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = Lock(folder / ".lock")  # two commands at once would run the same cells
+            lock.take(str(folder))
+            stack.callback(lock.release)
+        try:
+            with workers(args, cores()) as (jobs, cluster), Progress(len(grid.missing), grid.present) as progress:
+                grid.run(place, jobs, progress.done, cluster)
+        except KeyboardInterrupt as stop:
+            raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
 
 
 def why_not(dataset: str) -> str | None:
