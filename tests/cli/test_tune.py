@@ -66,6 +66,13 @@ def test_two_searches_can_not_share_a_study(agssl: Agssl, graph: Path) -> None:
     assert done.code == 2 and "results/tune/small-gcn.db" in done.err and done.err.count("\n") == 1
 
 
+def test_a_table_with_other_neighbours_is_another_study(agssl: Agssl, graph: Path) -> None:
+    words = ("tune", graph / "nodes.csv", "--method", "gcn", "--epochs", 1, "--tuning-seeds", 1, "--trials", 2)
+    for knn, before in ((3, 0), (6, 0), (3, 2)):
+        done = agssl(*words, "--knn", knn)
+        assert done.code == 0 and f"{before} trials complete before" in done.err, done.err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

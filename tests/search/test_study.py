@@ -175,6 +175,28 @@ def test_other_seeds_or_settings_make_another_study_in_the_same_file(
     assert count(open_study(search))["complete"] == 2
 
 
+def test_another_graph_split_or_list_of_choices_makes_another_study(tmp_path: Path) -> None:
+    graph = blocks_graph(90)
+    search = search_of(tmp_path, graph)
+    assert search_of(tmp_path, blocks_graph(90)).name == search.name
+    assert graph.split is not None and isinstance(graph.x, np.ndarray)
+    (i, j), y = graph.split.train[:2], graph.y.copy()
+    y[[i, j]] = y[[j, i]]
+    assert y[i] != y[j]
+    other = blocks_graph(90, seed=1)
+    train, val = graph.split.train.copy(), graph.split.val.copy()
+    train[0], val[0] = val[0], train[0]
+    changes: list[dict[str, Any]] = [
+        {"x": graph.x + np.float32(1)},
+        {"indptr": other.indptr, "indices": other.indices},
+        {"y": y},
+        {"split": replace(graph.split, train=np.sort(train), val=np.sort(val))},
+    ]
+    names = {search.name, *(search_of(tmp_path, replace(graph, **change)).name for change in changes)}
+    names.add(replace(search, space=search.space | {"hidden": (32, 64, 128, 256, 1024)}).name)
+    assert len(names) == 6
+
+
 def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scored(monkeypatch, lambda task: float(task.settings.hidden))
     search = search_of(tmp_path)

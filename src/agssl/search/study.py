@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import statistics
 import time
 from collections import deque
@@ -20,7 +18,7 @@ from agssl.errors import MissingExtraError, TrainingError
 from agssl.pool import work
 from agssl.search.objective import Common, Task, halved, score, trim
 from agssl.search.space import Space, all_of, settings_of, start
-from agssl.store.stages import Stages
+from agssl.store.stages import Stages, fingerprint
 
 if TYPE_CHECKING:
     import optuna
@@ -52,12 +50,15 @@ class Search:
     cache: Path | None = None
     threads: int = 1
 
-    @property
+    @cached_property
     def name(self) -> str:
-        """The study's name: another base, space or list of seeds is another study, even in the same file."""
-        about = [self.dataset, effective(self.base), list(self.space), list(self.graphs)]
-        about.append([str(graph.split and graph.split.sizes()) for graph in self.graphs.values()])
-        return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=8).hexdigest()
+        """The study's name: another base, space, graph, split or list of seeds is another study, even in one file."""
+        graph = next(iter(self.graphs.values()))  # of edges, features and classes, seeds have the same
+        about: list[Any] = [self.dataset, effective(self.base), self.space, graph.fingerprint, graph.classes]
+        for seed, graph in self.graphs.items():
+            assert graph.split is not None
+            about.append((seed, graph.y, graph.split.train, graph.split.val))
+        return fingerprint(*about)
 
     @cached_property
     def all(self) -> list[dict[str, int]] | None:
