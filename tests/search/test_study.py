@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agssl.config import effective, read_toml
 from agssl.data.graph import Graph
 from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
-from agssl.search.space import settings_of, space_of
-from agssl.search.study import Event, Search, best_of, config_text, count, importances, open_study, run_study
+from agssl.search.space import space_of
+from agssl.search.study import Event, Search, best_of, count, importances, open_study, run_study
 from agssl.store.stages import Stages
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -205,20 +203,6 @@ def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.Mon
     run(search, 8)
     found = importances(open_study(search))
     assert max(found, key=lambda name: found[name]) == "hidden" and sum(found.values()) == pytest.approx(1)
-
-
-def test_a_shared_config_has_only_what_was_searched(tmp_path: Path) -> None:
-    path = tmp_path / "shared.toml"
-    path.write_text(config_text(quick(method="gcn", scaling="given", hidden=32), ["made"], {"scaling", "hidden"}))
-    assert read_toml(path) == {"scaling": "given", "hidden": 32}
-
-
-def test_the_config_reads_back_as_the_settings(tmp_path: Path) -> None:
-    settings = settings_of(quick(patience=None), {"hidden": 32, "alpha.par": 5.0, "alpha.clu": 0.5, "beta": 20.0})
-    text = config_text(settings, ["made by: agssl tune cora", "score 0.8"])
-    assert text.startswith("# made by: agssl tune cora\n# score 0.8\n") and tomllib.loads(text)["patience"] == 0
-    (tmp_path / "found.toml").write_text(text)
-    assert effective(quick().replace(**read_toml(tmp_path / "found.toml"))) == effective(settings)
 
 
 def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import functools
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -219,15 +219,3 @@ def importances(study: optuna.Study) -> dict[str, float]:
     evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
     found = optuna.importance.get_param_importances(study, evaluator=evaluator)
     return {name: float(value) for name, value in found.items()}
-
-
-def config_text(settings: Settings, header: Sequence[str], only: Collection[str] | None = None) -> str:
-    """The settings, or `only` some, as TOML for `agssl fit --config`, below comments that say where they come from."""
-    import tomli_w
-
-    values: dict[str, Any] = effective(settings)
-    if settings.patience is None:
-        values["patience"] = 0  # TOML knows no None
-    if only is not None:
-        values = {name: value for name, value in settings.to_dict().items() if name in only}
-    return "".join(f"# {line}\n" for line in header) + tomli_w.dumps(values)
