@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
-from agssl.search.space import space_of
+from agssl.search.space import CHOICES, space_of
 from agssl.search.study import Event, Search, best_of, count, importances, open_study, run_study
 from agssl.store.stages import Stages
 from reference.graphs import blocks_graph
@@ -140,6 +141,36 @@ def test_a_trial_left_running_is_reaped_and_done_again(tmp_path: Path, monkeypat
     assert not [t for t in open_study(search).get_trials() if t.state.name == "RUNNING"]
 
 
+def test_a_trial_that_ends_its_process_is_done_again_twice_and_then_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    lost: list[Any] = []
+
+    def dies(task: Any) -> float:
+        if task.trial == 1:
+            lost.append(task.settings)
+        if task.settings in lost:
+            raise Killed
+        return 0.5
+
+    tasks = scored(monkeypatch, dies)
+    search = search_of(tmp_path)
+    for _ in range(3):
+        with pytest.raises(Killed):
+            run(search, 2)
+        assert not caplog.records
+    assert [task.settings for task in tasks[2:]] == lost * 3
+    events = run(search, 2)
+    assert [event.state for event in events] == ["complete"] and tasks[-1].settings != lost[0]
+    assert count(open_study(search)) == {"complete": 2, "pruned": 0, "failed": 3}
+    assert [record.getMessage() for record in caplog.records] == [
+        "trial 3 was begun 3 times and never ended; it is given up"
+    ]
+
+
 def test_bad_trials_end_before_their_last_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = scored(monkeypatch, lambda task: 0.9 if task.trial < 6 else 0.1 if task.trial < 8 else 0.95)
     events = run(search_of(tmp_path), 7)
@@ -160,6 +191,34 @@ def test_trials_that_break_down_are_passed_over_but_not_for_ever(
     scored(monkeypatch, lambda task: "not finite")
     with pytest.raises(TrainingError, match="not finite"):
         run(search_of(tmp_path / "b"), 3)
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (RuntimeError("can't allocate\n16 bytes"), "RuntimeError: can't allocate 16 bytes"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_whatever_breaks_a_trial_fails_it_and_not_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, why: str
+) -> None:
+    real, fails = objective.fit, {64}
+
+    def breaks(graph: Graph, settings: Settings, *args: Any, **kwargs: Any) -> Any:
+        if settings.hidden in fails:
+            raise error
+        return real(graph, settings, *args, **kwargs)
+
+    monkeypatch.setattr(objective, "fit", breaks)
+    search = replace(search_of(tmp_path), base=BASE.replace(hidden=64))
+    events = run(search, 2)
+    assert events[0].state == "failed" and [event.state for event in events].count("complete") == 2
+    assert events[0].why == why
+    fails.update(CHOICES["hidden"])  # type: ignore[arg-type]
+    with pytest.raises(TrainingError, match=f"11 trials failed, the last one because: {why}"):
+        run(search, 3)
+    assert not [t for t in open_study(search).get_trials() if t.state.name == "RUNNING"]
 
 
 def test_other_seeds_or_settings_make_another_study_in_the_same_file(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import statistics
 import time
 from collections import deque
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 STARTUP = 5  # complete trials before any is pruned
 SMALL = 32  # positions of a space that are all tried, in turn and with all seeds
 RANDOM = 10  # trials before the sampler learns from those before
+AGAIN = 2  # times that a trial goes back to the queue because its process died; it may itself be why
+
+log = logging.getLogger("agssl")
 
 
 def check_tuning() -> None:
@@ -94,7 +98,7 @@ class Event:
 
 
 def open_study(search: Search, jobs: int = 1) -> optuna.Study:
-    """The study, new or as it was left; trials that were running when it stopped are put back in the queue."""
+    """The study, new or as it was left; trials that were running when it stopped are queued again, at most twice."""
     check_tuning()
     import optuna
     from optuna.trial import TrialState
@@ -107,7 +111,11 @@ def open_study(search: Search, jobs: int = 1) -> optuna.Study:
     for trial in past:
         if trial.state == TrialState.RUNNING:  # its process is gone: the lock is ours
             study.tell(trial.number, state=TrialState.FAIL)
-            study.enqueue_trial(trial.params)
+            again = trial.user_attrs.get("again", 0)
+            if again < AGAIN:
+                study.enqueue_trial(trial.params, user_attrs={"again": again + 1})
+            else:
+                log.warning("trial %d was begun %d times and never ended; it is given up", trial.number, again + 1)
     if not past:
         first = start(search.base, search.space)
         for positions in [first, *(other for other in search.all or () if other != first)]:
