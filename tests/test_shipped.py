@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agssl import shipped
-from agssl.cli.main import main
+from agssl.cli.main import build_parser, main
 from agssl.config import Settings, read_toml
 from agssl.data.datasets import is_dataset
 from agssl.errors import SettingsError
@@ -90,4 +91,8 @@ def test_every_shipped_config_can_be_read_and_says_what_made_it() -> None:
         ends = [i for i, c in enumerate(f"{path.stem}-") if c == "-"]
         dataset = next(path.stem[:i] for i in ends if is_dataset(path.stem[:i]))
         assert find_config(dataset, settings) == path
+        for line in text.splitlines():
+            if line.startswith("# made by: agssl "):  # a command that can be given again
+                args = build_parser().parse_args(shlex.split(line)[4:])
+                assert args.graph == dataset and Path(args.config or path).name == path.name
     assert config_name("cora", Settings(method="gcn")) == "cora-gcn"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from agssl.config import RUN_KEYS, Settings, effective, read_toml
 
 pytest.importorskip("optuna")
 
@@ -64,6 +67,32 @@ def test_two_searches_can_not_share_a_study(agssl: Agssl, graph: Path) -> None:
     done = agssl("tune", graph, "--method", "gcn", "--trials", 1, "--epochs", 1)
     lock.release()
     assert done.code == 2 and "results/tune/small-gcn.db" in done.err and done.err.count("\n") == 1
+
+
+def test_a_config_tuned_in_two_steps_says_so_and_is_what_was_scored(agssl: Agssl, graph: Path) -> None:
+    first = "# by hand\nself_weight = 0.2\nepochs = 2\ntau = 5.0\n"
+    Path("base.toml").write_text(first)
+    words = ("--method", "agssl", "--tasks", "clu:clusters=3,pairdis", "--config", "base.toml")
+    more = ("--hidden", 8, "--tau", 2.0, "--only", "student_dropout", "--shared", "--trials", 2, "--tuning-seeds", 1)
+    done = agssl("tune", graph, *words, *more, "--out", "two.toml", "--study", "secret.db", "--threads", 1, "--json")
+    assert done.code == 0, done.err
+    best = json.loads(done.out)["best"]["settings"]
+    text = Path("two.toml").read_text()
+    command = shlex.join(map(str, ("agssl", "tune", graph, *words, *more)))
+    assert text.startswith(first.replace("tau = 5.0\n", "") + f"# made by: {command}\n# best of 2 complete trials")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert lines[2:] == ["hidden = 8", "tau = 2.0", f"student_dropout = {best['student_dropout']}"]
+    fitted = agssl("fit", graph, *words[:4], "--config", "two.toml", "--out", "run")
+    assert fitted.code == 0, fitted.err
+    values = read_toml("run/config.toml", RUN_KEYS)
+    assert effective(Settings().replace(**{n: v for n, v in values.items() if n not in RUN_KEYS})) == best
+
+
+def test_a_table_with_other_neighbours_is_another_study(agssl: Agssl, graph: Path) -> None:
+    words = ("tune", graph / "nodes.csv", "--method", "gcn", "--epochs", 1, "--tuning-seeds", 1, "--trials", 2)
+    for knn, before in ((3, 0), (6, 0), (3, 2)):
+        done = agssl(*words, "--knn", knn)
+        assert done.code == 0 and f"{before} trials complete before" in done.err, done.err
 
 
 @pytest.mark.parametrize(

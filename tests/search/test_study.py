@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agssl.config import effective, read_toml
+from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
-from agssl.search.space import settings_of, space_of
-from agssl.search.study import Event, Search, best_of, config_text, count, importances, open_study, run_study
+from agssl.search.space import CHOICES, space_of
+from agssl.search.study import Event, Search, best_of, count, importances, open_study, run_study
 from agssl.store.stages import Stages
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -142,6 +141,36 @@ def test_a_trial_left_running_is_reaped_and_done_again(tmp_path: Path, monkeypat
     assert not [t for t in open_study(search).get_trials() if t.state.name == "RUNNING"]
 
 
+def test_a_trial_that_ends_its_process_is_done_again_twice_and_then_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    lost: list[Any] = []
+
+    def dies(task: Any) -> float:
+        if task.trial == 1:
+            lost.append(task.settings)
+        if task.settings in lost:
+            raise Killed
+        return 0.5
+
+    tasks = scored(monkeypatch, dies)
+    search = search_of(tmp_path)
+    for _ in range(3):
+        with pytest.raises(Killed):
+            run(search, 2)
+        assert not caplog.records
+    assert [task.settings for task in tasks[2:]] == lost * 3
+    events = run(search, 2)
+    assert [event.state for event in events] == ["complete"] and tasks[-1].settings != lost[0]
+    assert count(open_study(search)) == {"complete": 2, "pruned": 0, "failed": 3}
+    assert [record.getMessage() for record in caplog.records] == [
+        "trial 3 was begun 3 times and never ended; it is given up"
+    ]
+
+
 def test_bad_trials_end_before_their_last_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = scored(monkeypatch, lambda task: 0.9 if task.trial < 6 else 0.1 if task.trial < 8 else 0.95)
     events = run(search_of(tmp_path), 7)
@@ -164,6 +193,34 @@ def test_trials_that_break_down_are_passed_over_but_not_for_ever(
         run(search_of(tmp_path / "b"), 3)
 
 
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (RuntimeError("can't allocate\n16 bytes"), "RuntimeError: can't allocate 16 bytes"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_whatever_breaks_a_trial_fails_it_and_not_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, why: str
+) -> None:
+    real, fails = objective.fit, {64}
+
+    def breaks(graph: Graph, settings: Settings, *args: Any, **kwargs: Any) -> Any:
+        if settings.hidden in fails:
+            raise error
+        return real(graph, settings, *args, **kwargs)
+
+    monkeypatch.setattr(objective, "fit", breaks)
+    search = replace(search_of(tmp_path), base=BASE.replace(hidden=64))
+    events = run(search, 2)
+    assert events[0].state == "failed" and [event.state for event in events].count("complete") == 2
+    assert events[0].why == why
+    fails.update(CHOICES["hidden"])  # type: ignore[arg-type]
+    with pytest.raises(TrainingError, match=f"11 trials failed, the last one because: {why}"):
+        run(search, 3)
+    assert not [t for t in open_study(search).get_trials() if t.state.name == "RUNNING"]
+
+
 def test_other_seeds_or_settings_make_another_study_in_the_same_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +232,28 @@ def test_other_seeds_or_settings_make_another_study_in_the_same_file(
     assert count(open_study(search))["complete"] == 2
 
 
+def test_another_graph_split_or_list_of_choices_makes_another_study(tmp_path: Path) -> None:
+    graph = blocks_graph(90)
+    search = search_of(tmp_path, graph)
+    assert search_of(tmp_path, blocks_graph(90)).name == search.name
+    assert graph.split is not None and isinstance(graph.x, np.ndarray)
+    (i, j), y = graph.split.train[:2], graph.y.copy()
+    y[[i, j]] = y[[j, i]]
+    assert y[i] != y[j]
+    other = blocks_graph(90, seed=1)
+    train, val = graph.split.train.copy(), graph.split.val.copy()
+    train[0], val[0] = val[0], train[0]
+    changes: list[dict[str, Any]] = [
+        {"x": graph.x + np.float32(1)},
+        {"indptr": other.indptr, "indices": other.indices},
+        {"y": y},
+        {"split": replace(graph.split, train=np.sort(train), val=np.sort(val))},
+    ]
+    names = {search.name, *(search_of(tmp_path, replace(graph, **change)).name for change in changes)}
+    names.add(replace(search, space=search.space | {"hidden": (32, 64, 128, 256, 1024)}).name)
+    assert len(names) == 6
+
+
 def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scored(monkeypatch, lambda task: float(task.settings.hidden))
     search = search_of(tmp_path)
@@ -183,20 +262,6 @@ def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.Mon
     run(search, 8)
     found = importances(open_study(search))
     assert max(found, key=lambda name: found[name]) == "hidden" and sum(found.values()) == pytest.approx(1)
-
-
-def test_a_shared_config_has_only_what_was_searched(tmp_path: Path) -> None:
-    path = tmp_path / "shared.toml"
-    path.write_text(config_text(quick(method="gcn", scaling="given", hidden=32), ["made"], {"scaling", "hidden"}))
-    assert read_toml(path) == {"scaling": "given", "hidden": 32}
-
-
-def test_the_config_reads_back_as_the_settings(tmp_path: Path) -> None:
-    settings = settings_of(quick(patience=None), {"hidden": 32, "alpha.par": 5.0, "alpha.clu": 0.5, "beta": 20.0})
-    text = config_text(settings, ["made by: agssl tune cora", "score 0.8"])
-    assert text.startswith("# made by: agssl tune cora\n# score 0.8\n") and tomllib.loads(text)["patience"] == 0
-    (tmp_path / "found.toml").write_text(text)
-    assert effective(quick().replace(**read_toml(tmp_path / "found.toml"))) == effective(settings)
 
 
 def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path) -> None:

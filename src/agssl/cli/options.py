@@ -231,9 +231,7 @@ def make_plan(args: argparse.Namespace) -> Plan:
     values = {} if args.config is None else read_toml(args.config, RUN_KEYS)
     config: str | None = args.config
     seeds, split = values.pop("seeds", 1), values.pop("split", "auto")
-    for name, value in vars(args).items():
-        if name.startswith("set_"):
-            values[name.removeprefix("set_")] = value
+    values |= given_settings(args)
     if config is None and not args.no_config:
         values, path = with_config(_dataset_name(args.graph), values)
         config = None if path is None else f"shipped:{path.name}"
@@ -247,6 +245,11 @@ def make_plan(args: argparse.Namespace) -> Plan:
     if not isinstance(split, str):
         raise SettingsError(f"split = {split!r}, but it must be text, as in random:20/500/1000")
     return Plan(Settings().replace(**values), _seeds(seeds), split, config)
+
+
+def given_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """The settings that options set, see `add_settings`."""
+    return {name.removeprefix("set_"): value for name, value in vars(args).items() if name.startswith("set_")}
 
 
 def _dataset_name(graph: str) -> str:

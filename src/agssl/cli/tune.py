@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agssl.cli.bench import duration
 from agssl.cli.common import bar, command_parser, console, json_text, say, table
-from agssl.cli.options import add_graph, add_jobs, add_settings, check_jobs, make_plan, workers
+from agssl.cli.options import add_graph, add_jobs, add_settings, check_jobs, given_settings, make_plan, workers
 from agssl.errors import GraphError, SettingsError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ examples:
   agssl tune citeseer --method gcn --trials 30 --tuning-seeds 5
   agssl tune cora --config results/tune/cora-agssl-ts.toml --only beta,tau --trials 20
   agssl tune pubmed --method gcn --only scaling,self_weight --shared --tuning-seeds 6
+  agssl tune pubmed --config results/tune/pubmed.toml --only student_dropout --shared
   agssl fit cora --config results/tune/cora-agssl-ts.toml --seeds 10
 
 Every trial is scored by its mean accuracy on half of the validation nodes, whose labels the fit does not see.
@@ -47,7 +48,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--shared",
         action="store_true",
-        help="write only what was searched, for all methods (default of --out: results/tune/GRAPH.toml)",
+        help="write a config for all methods: what was searched and what options set, below the text of --config "
+        "(default of --out: results/tune/GRAPH.toml)",
     )
     parser.add_argument("--split", metavar="HOW", help="as for agssl fit (default: auto)")
     parser.add_argument("--config", metavar="FILE", help="TOML file with settings to start from")
@@ -66,6 +68,7 @@ def add_parser(subparsers: Any) -> None:
 def run_tune(args: argparse.Namespace) -> int:
     """Search, write the best settings and print what was found."""
     plan = make_plan(args)
+    config = Path(args.config).read_text(encoding="utf-8") if args.shared and args.config else ""
     for name in ("trials", "tuning_seeds"):
         if getattr(args, name) < 1:
             raise SettingsError(f"{name.replace('_', '-')} = {getattr(args, name)}, but at least one is needed")
@@ -100,7 +103,7 @@ def run_tune(args: argparse.Namespace) -> int:
     lock = Lock(storage.with_name(f".{storage.name}.lock"))
     lock.take(str(storage))
     try:
-        summary = _search(search, args, out)
+        summary = _search(search, args, out, config)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt("finished trials are kept. To go on, give the same command again") from stop
     finally:
@@ -112,10 +115,11 @@ def run_tune(args: argparse.Namespace) -> int:
     return 0
 
 
-def _search(search: Search, args: argparse.Namespace, out: Path) -> dict[str, Any]:
+def _search(search: Search, args: argparse.Namespace, out: Path, config: str) -> dict[str, Any]:
     from agssl import __version__
     from agssl.config import effective
-    from agssl.search.study import best_of, config_text, count, importances, open_study, run_study
+    from agssl.search.config_file import MADE, config_text, shared_command, shared_text
+    from agssl.search.study import best_of, count, importances, open_study, run_study
     from agssl.store.atomic import write_text
 
     with workers(args, 1) as (jobs, cluster):
@@ -126,15 +130,21 @@ def _search(search: Search, args: argparse.Namespace, out: Path) -> dict[str, An
         run_study(search, study, trials, jobs, _Teller(study, trials, jobs), cluster)
     number, score, settings = best_of(search, study)
     counts, seeds = count(study), list(search.graphs)
+    words = shared_command(args.argv) if args.shared else args.argv
     header = [
-        f"made by: {shlex.join(['agssl', *args.argv])}",
+        f"{MADE}{shlex.join(['agssl', *words])}",
         f"best of {counts['complete']} complete trials ({counts['pruned']} more were pruned): trial {number}",
         f"score: mean accuracy {score:.4f} on held-out halves of the validation nodes, "
         f"seeds {', '.join(map(str, seeds))}; no test label was read",
         f"agssl {__version__}",
     ]
-    only = {name.split(".")[0] for name in search.space} if args.shared else None
-    write_text(out, config_text(settings, header, only))
+    if args.shared:
+        options = given_settings(args) | ({} if args.split is None else {"split": args.split})
+        searched = {name.split(".")[0] for name in search.space}
+        text = shared_text(settings, searched, options, header, config)
+    else:
+        text = config_text(settings, header)
+    write_text(out, text)
     return {
         "dataset": search.dataset,
         "method": settings.method,

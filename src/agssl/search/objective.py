@@ -9,6 +9,7 @@ nodes, and the score is the accuracy on the other. So settings are chosen by lab
 from __future__ import annotations
 
 import shutil
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,8 @@ def score(common: Common, task: Task) -> float | str:
         result = fit(graph.hide_test(), task.settings, task.seed, cache=targets, stages=common.stages)
     except AgsslError as error:
         return str(error)
+    except Exception as error:  # as where memory does not suffice for these settings: others may still do
+        return " ".join("".join(traceback.format_exception_only(error)).split())
     predicted = result.logits.argmax(1).cpu().numpy()
     return float((predicted == graph.y)[graph.split.test].mean())
 

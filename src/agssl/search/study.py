@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
+import logging
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +19,7 @@ from agssl.errors import MissingExtraError, TrainingError
 from agssl.pool import work
 from agssl.search.objective import Common, Task, halved, score, trim
 from agssl.search.space import Space, all_of, settings_of, start
-from agssl.store.stages import Stages
+from agssl.store.stages import Stages, fingerprint
 
 if TYPE_CHECKING:
     import optuna
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 STARTUP = 5  # complete trials before any is pruned
 SMALL = 32  # positions of a space that are all tried, in turn and with all seeds
 RANDOM = 10  # trials before the sampler learns from those before
+AGAIN = 2  # times that a trial goes back to the queue because its process died; it may itself be why
+
+log = logging.getLogger("agssl")
 
 
 def check_tuning() -> None:
@@ -52,12 +54,15 @@ class Search:
     cache: Path | None = None
     threads: int = 1
 
-    @property
+    @cached_property
     def name(self) -> str:
-        """The study's name: another base, space or list of seeds is another study, even in the same file."""
-        about = [self.dataset, effective(self.base), list(self.space), list(self.graphs)]
-        about.append([str(graph.split and graph.split.sizes()) for graph in self.graphs.values()])
-        return hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=8).hexdigest()
+        """The study's name: another base, space, graph, split or list of seeds is another study, even in one file."""
+        graph = next(iter(self.graphs.values()))  # of edges, features and classes, seeds have the same
+        about: list[Any] = [self.dataset, effective(self.base), self.space, graph.fingerprint, graph.classes]
+        for seed, graph in self.graphs.items():
+            assert graph.split is not None
+            about.append((seed, graph.y, graph.split.train, graph.split.val))
+        return fingerprint(*about)
 
     @cached_property
     def all(self) -> list[dict[str, int]] | None:
@@ -93,7 +98,7 @@ class Event:
 
 
 def open_study(search: Search, jobs: int = 1) -> optuna.Study:
-    """The study, new or as it was left; trials that were running when it stopped are put back in the queue."""
+    """The study, new or as it was left; trials that were running when it stopped are queued again, at most twice."""
     check_tuning()
     import optuna
     from optuna.trial import TrialState
@@ -106,7 +111,11 @@ def open_study(search: Search, jobs: int = 1) -> optuna.Study:
     for trial in past:
         if trial.state == TrialState.RUNNING:  # its process is gone: the lock is ours
             study.tell(trial.number, state=TrialState.FAIL)
-            study.enqueue_trial(trial.params)
+            again = trial.user_attrs.get("again", 0)
+            if again < AGAIN:
+                study.enqueue_trial(trial.params, user_attrs={"again": again + 1})
+            else:
+                log.warning("trial %d was begun %d times and never ended; it is given up", trial.number, again + 1)
     if not past:
         first = start(search.base, search.space)
         for positions in [first, *(other for other in search.all or () if other != first)]:
@@ -218,15 +227,3 @@ def importances(study: optuna.Study) -> dict[str, float]:
     evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
     found = optuna.importance.get_param_importances(study, evaluator=evaluator)
     return {name: float(value) for name, value in found.items()}
-
-
-def config_text(settings: Settings, header: Sequence[str], only: Collection[str] | None = None) -> str:
-    """The settings, or `only` some, as TOML for `agssl fit --config`, below comments that say where they come from."""
-    import tomli_w
-
-    values: dict[str, Any] = effective(settings)
-    if settings.patience is None:
-        values["patience"] = 0  # TOML knows no None
-    if only is not None:
-        values = {name: value for name, value in settings.to_dict().items() if name in only}
-    return "".join(f"# {line}\n" for line in header) + tomli_w.dumps(values)
