@@ -125,7 +125,7 @@ def test_a_small_space_is_tried_as_a_whole_and_once(tmp_path: Path, monkeypatch:
 def test_a_trial_left_running_is_reaped_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(task: Any) -> float:
         if task.trial == 2 and task.step == 1:
-            raise KeyboardInterrupt  # as far as the storage can tell, a kill -9
+            raise KeyboardInterrupt
         return 0.5
 
     tasks = scored(monkeypatch, dies)
@@ -166,9 +166,24 @@ def test_a_trial_that_ends_its_process_is_done_again_twice_and_then_given_up(
     events = run(search, 2)
     assert [event.state for event in events] == ["complete"] and tasks[-1].settings != lost[0]
     assert count(open_study(search)) == {"complete": 2, "pruned": 0, "failed": 3}
-    assert [record.getMessage() for record in caplog.records] == [
-        "trial 3 was begun 3 times and never ended; it is given up"
-    ]
+    assert [record.getMessage() for record in caplog.records] == ["the process of trial 3 died 3 times; it is given up"]
+
+
+def test_a_trial_may_be_stopped_by_the_user_as_often_as_they_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(task: Any) -> float:
+        raise KeyboardInterrupt
+
+    first = scored(monkeypatch, stopped)
+    search = search_of(tmp_path)
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt):
+            run(search, 1)
+    assert len({str(task.settings) for task in first}) == 1
+    again = scored(monkeypatch, lambda task: 0.5)
+    run(search, 1)
+    assert again[0].settings == first[0].settings
 
 
 def test_bad_trials_end_before_their_last_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,11 +111,11 @@ def open_study(search: Search, jobs: int = 1) -> optuna.Study:
     for trial in past:
         if trial.state == TrialState.RUNNING:  # its process is gone: the lock is ours
             study.tell(trial.number, state=TrialState.FAIL)
-            again = trial.user_attrs.get("again", 0)
-            if again < AGAIN:
-                study.enqueue_trial(trial.params, user_attrs={"again": again + 1})
+            deaths = trial.user_attrs.get("deaths", 0) + ("stopped" not in trial.user_attrs)
+            if deaths <= AGAIN:
+                study.enqueue_trial(trial.params, user_attrs={"deaths": deaths})
             else:
-                log.warning("trial %d was begun %d times and never ended; it is given up", trial.number, again + 1)
+                log.warning("the process of trial %d died %d times; it is given up", trial.number, deaths)
     if not past:
         first = start(search.base, search.space)
         for positions in [first, *(other for other in search.all or () if other != first)]:
@@ -204,7 +204,12 @@ def run_study(
             trim(stages.folder)
         told(Event(number, words[state], mean, len(running.scores), seconds, why))
 
-    work(functools.partial(score, common), feed, done, jobs, cluster=cluster)
+    try:
+        work(functools.partial(score, common), feed, done, jobs, cluster=cluster)
+    except KeyboardInterrupt:
+        for running in flying.values():
+            running.trial.set_user_attr("stopped", True)  # by the user, and not by the trial
+        raise
     if stages is not None:
         trim(stages.folder, 0)
 
