@@ -1,6 +1,6 @@
 """How much of an accuracy is the split's: a plain GCN on several random splits, several times on each.
 
-    python benchmarks/splits.py --datasets cs,physics,photo,computers --splits 200-209 --repeats 3
+    python benchmarks/splits.py --datasets cs,physics,photo,computers --splits 200-209 --repeats 2
 
 Nothing is chosen here, so test labels may be read; splits are not those of the reported seeds. Accuracy is that on the
 1,000 test nodes (`test`) and on all labelled nodes that neither train nor validate (`all`). One JSON file a dataset
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--datasets", default="cs,physics,photo,computers")
     parser.add_argument("--labels", type=int, default=20, help="of a class")
     parser.add_argument("--splits", default="200-209", help="first and last seed of splits")
-    parser.add_argument("--repeats", type=int, default=3, help="on each split")
+    parser.add_argument("--repeats", type=int, default=2, help="on each split")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "splits")
     parser.add_argument("--summary", action="store_true", help="only print what is there")

@@ -64,7 +64,7 @@ class Settings:
     calibrate: str = "classes"  # fit each teacher's temperature and class shifts to the judging labels (not "train")
     shrinkage: float = 0.0  # pull of lambda toward equal weights
     student_gradient: bool = False  # whether the loss of lambda also moves the student
-    student_dropout: float | None = None  # see `dropout_of_student`
+    student_dropout: float = 0.5
     generations: int = 2  # from the second on, the last student joins the teachers with half the weight
     task_weights: Mapping[str, float] | None = None  # lambda of method joint, one a task; None: 1/K each
     outer: str = "labels"  # what autossl judges task weights by: labels (those of lambda_fit), or pseudo-homophily
@@ -105,8 +105,7 @@ class Settings:
             if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
                 raise SettingsError(f"{name} = {value!r}, but it must be a whole number of at least {low}")
         for name in ("dropout", "input_dropout", "student_dropout", "self_weight"):
-            if name != "student_dropout" or self.student_dropout is not None:
-                self._number(name, 0, 1, "in [0, 1)", include_low=True)
+            self._number(name, 0, 1, "in [0, 1)", include_low=True)
         if not isinstance(self.student_gradient, bool):
             raise SettingsError(f"student_gradient = {self.student_gradient!r}, but it must be true or false")
         self._number("tau", 0, float("inf"), "above 0 (1 leaves the teachers' probabilities as they are)")
@@ -197,13 +196,6 @@ class Settings:
             return 1 / len(self.tasks)
         return float(self.task_weights.get(text, self.task_weights.get(text.split(":")[0], 0.0)))
 
-    @property
-    def dropout_of_student(self) -> float:
-        """As set; else much, as it has far more to fit than labels; less in mini-batches, which are noise enough."""
-        if self.student_dropout is not None:
-            return self.student_dropout
-        return 0.8 if self.batch in ("auto", "full") else 0.5
-
     def replace(self, **changes: Any) -> Settings:
         """The same settings with some changed; unknown names are refused."""
         known = {f.name for f in dataclasses.fields(self)}
@@ -247,8 +239,7 @@ def effective(settings: Settings) -> dict[str, Any]:
         unread = (*unread, "batch", "batch_nodes")
     plain = {"scaling": "given", "self_weight": 0.0}
     unread = (*unread, *(name for name, value in plain.items() if getattr(settings, name) == value))
-    values = settings.to_dict() | {"student_dropout": settings.dropout_of_student}
-    return {name: value for name, value in values.items() if name not in unread}
+    return {name: value for name, value in settings.to_dict().items() if name not in unread}
 
 
 def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         calibrate: str = Settings.calibrate,
         shrinkage: float = Settings.shrinkage,
         student_gradient: bool = Settings.student_gradient,
-        student_dropout: float | None = Settings.student_dropout,
+        student_dropout: float = Settings.student_dropout,
         generations: int = Settings.generations,
         task_weights: Mapping[str, float] | None = None,
         outer: str = Settings.outer,

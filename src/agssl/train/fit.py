@@ -219,7 +219,7 @@ def judge(context: Context, teachers: Sequence[Teacher]) -> Knowledge:
 def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
     """The students of all generations by stage, the last one last."""
     settings, problem = context.settings, context.problem
-    problem = problem.with_shape(replace(problem.shape, dropout=settings.dropout_of_student))
+    problem = problem.with_shape(replace(problem.shape, dropout=settings.student_dropout))
     how = Distillation(settings.beta, settings.tau, settings.shrinkage, settings.student_gradient)
     students: dict[str, Student] = {}
     previous = None
