@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
 import signal
@@ -26,15 +27,21 @@ def test_the_settings_found_are_a_config_for_fit(agssl: Agssl, graph: Path) -> N
     done = agssl("tune", graph, *QUICK, "--trials", 3, "--json")
     assert done.code == 0, done.err
     value = json.loads(done.out)
+    chosen = value["best"]["settings"]
     assert value["trials"] == {"complete": 3, "pruned": 0, "failed": 0}
     assert value["tuning_seeds"] == [100, 101] and (value["method"], value["integration"]) == ("agssl", "ts")
     assert [line.partition("]")[0] for line in done.err.splitlines()[1:]] == ["[1/3", "[2/3", "[3/3"]
     text = Path("results/tune/small-agssl-ts.toml").read_text()
     assert text.startswith("# made by: agssl tune ") and "# best of 3 complete trials" in text
     assert "seeds 100, 101; no test label was read" in text
+    rows = list(csv.DictReader(Path(value["table"]).read_text().splitlines()))
+    assert [row["state"] for row in rows] == ["complete"] * 3
+    best = rows[value["best"]["trial"]]
+    assert float(best["score"]) == pytest.approx((float(best["seed 100"]) + float(best["seed 101"])) / 2)
+    assert (float(best["beta"]), int(best["hidden"])) == (chosen["beta"], chosen["hidden"])
     fitted = agssl("fit", graph, "--config", value["config"], "--out", "run", "--json")
     assert fitted.code == 0, fitted.err
-    chosen, teachers = value["best"]["settings"], json.loads(fitted.out)["teachers"]
+    teachers = json.loads(fitted.out)["teachers"]
     assert [teacher["alpha"] for teacher in teachers] == [[chosen["alpha"]["clu"]], [chosen["alpha"]["pairdis"]]]
     again = agssl("tune", graph, *QUICK, "--trials", 3)
     assert again.code == 0 and "3 trials complete before, 0 to go" in again.err

@@ -117,9 +117,10 @@ def run_tune(args: argparse.Namespace) -> int:
 
 def _search(search: Search, args: argparse.Namespace, out: Path, config: str) -> dict[str, Any]:
     from agssl import __version__
+    from agssl.bench.render import csv_of
     from agssl.config import effective
     from agssl.search.config_file import MADE, config_text, shared_command, shared_text
-    from agssl.search.study import best_of, count, importances, open_study, run_study
+    from agssl.search.study import best_of, count, importances, open_study, run_study, trial_rows
     from agssl.store.atomic import write_text
 
     with workers(args, 1) as (jobs, cluster):
@@ -145,6 +146,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
     else:
         text = config_text(settings, header)
     write_text(out, text)
+    write_text(out.with_suffix(".csv"), csv_of(trial_rows(search, study)))
     return {
         "dataset": search.dataset,
         "method": settings.method,
@@ -155,6 +157,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
         "best": {"trial": number, "score": score, "settings": effective(settings)},
         "importances": importances(study),
         "config": str(out),
+        "table": str(out.with_suffix(".csv")),
         "study": str(search.storage),
     }
 
@@ -197,4 +200,7 @@ def _show(summary: dict[str, Any]) -> None:
         for name, value in summary["importances"].items():
             rows.add_row(name, f"{value:.3f}", bar(value))
         out.print(rows)
-    out.print(f"the settings are in {summary['config']}; use them with --config", soft_wrap=True)
+    out.print(
+        f"the settings are in {summary['config']}, use them with --config; all trials are in {summary['table']}",
+        soft_wrap=True,
+    )

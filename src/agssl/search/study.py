@@ -222,6 +222,19 @@ def best_of(search: Search, study: optuna.Study) -> tuple[int, float, Settings]:
     return best.number, best.value, settings_of(search.base, values)
 
 
+def trial_rows(search: Search, study: optuna.Study) -> list[dict[str, Any]]:
+    """Every trial that ended, in order: its score, that of each seed, and what it tried."""
+    rows = []
+    for trial in study.get_trials(deepcopy=False):
+        if trial.state.name not in ("COMPLETE", "PRUNED"):
+            continue
+        scores = zip(search.graphs, trial.user_attrs["scores"], strict=False)  # a pruned one has fewer
+        tried = {name: search.space[name][position] for name, position in trial.params.items()}
+        about = {"trial": trial.number, "state": trial.state.name.lower(), "score": trial.value}
+        rows.append(about | {f"seed {seed}": value for seed, value in scores} | tried)
+    return rows
+
+
 def importances(study: optuna.Study) -> dict[str, float]:
     """How much of the differences between trials each parameter explains, largest first; empty with too few trials."""
     import optuna
