@@ -149,7 +149,7 @@ def draw_fig1(
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1.15])
     columns = list(next(iter(ranks.values()), {}))
     table = np.array([[np.nan if v is None else v for v in ranks[task].values()] for task in names])
-    heatmap(left, table, names, columns, "{:.0f}", colours="viridis_r", low=1, high=len(names))
+    heatmap(left, table, names, columns, "{:g}", colours="viridis_r", low=1, high=len(names))
     left.set_title("(a) rank of each task (1: best)", fontsize=10)
     left.tick_params(axis="x", labelrotation=35)
     square = np.full((len(names), len(names)), np.nan)
