@@ -16,7 +16,7 @@ from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
 from agssl.search.space import CHOICES, space_of
-from agssl.search.study import Event, Search, best_of, count, importances, open_study, run_study
+from agssl.search.study import Event, Search, best_of, count, importances, open_study, run_study, trial_rows
 from agssl.store.stages import Stages
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -120,6 +120,21 @@ def test_a_small_space_is_tried_as_a_whole_and_once(tmp_path: Path, monkeypatch:
     run(search, 3)
     assert [task.settings.scaling for task in tasks] == ["given", "given", "unit", "unit", "binary", "binary"]
     assert best_of(search, open_study(search))[2].scaling == "unit"
+
+
+def test_no_position_is_tried_twice_and_a_space_may_run_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = scored(monkeypatch, lambda task: 1 - abs(task.settings.hidden - 128) / 1000 - task.settings.dropout / 10)
+    search = replace(search_of(tmp_path), space=space_of(BASE, ["hidden", "dropout"]))
+    positions = len(CHOICES["hidden"]) * len(CHOICES["dropout"])
+    assert search.all is None  # too large to be tried as a whole from the start
+    events = run(search, 20) + run(search, positions + 1)
+    assert len(events) == len({event.number for event in events}) == positions
+    assert len({(task.settings.hidden, task.settings.dropout) for task in tasks}) == positions
+    counts = count(open_study(search))
+    assert counts["complete"] + counts["pruned"] == positions and counts["failed"] == 0
+    assert len(trial_rows(search, open_study(search))) == positions
+    best = best_of(search, open_study(search))[2]
+    assert (best.hidden, best.dropout) == (128, 0.2)
 
 
 def test_a_trial_left_running_is_reaped_and_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
+import random
 import statistics
 import time
 from collections import deque
@@ -128,8 +130,33 @@ def open_study(search: Search, jobs: int = 1) -> optuna.Study:
 
 def count(study: optuna.Study) -> dict[str, int]:
     """How many trials are complete, pruned and failed."""
-    names = [trial.state.name for trial in study.get_trials(deepcopy=False)]
+    names = [trial.state.name for trial in study.get_trials(deepcopy=False) if "repeats" not in trial.user_attrs]
     return {"complete": names.count("COMPLETE"), "pruned": names.count("PRUNED"), "failed": names.count("FAIL")}
+
+
+def ask_new(search: Search, study: optuna.Study) -> optuna.Trial | None:
+    """The next trial, at a position where none has been; None: there is no such position left.
+
+    Near its best the sampler likes to ask for the same again, which would say nothing new and count as a trial. It gets
+    a random other position instead.
+    """
+    from optuna.trial import TrialState
+
+    past = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING))
+    tried = {tuple(trial.params.get(name) for name in search.space) for trial in past}
+    if len(tried) >= math.prod(map(len, search.space.values())):
+        return None
+    trial = study.ask()
+    position = tuple(trial.suggest_int(name, 0, len(choices) - 1) for name, choices in search.space.items())
+    if position not in tried:
+        return trial
+    trial.set_user_attr("repeats", True)
+    study.tell(trial, state=TrialState.FAIL)
+    draw = random.Random(trial.number)
+    while position in tried:
+        position = tuple(draw.randrange(len(choices)) for choices in search.space.values())
+    study.enqueue_trial(dict(zip(search.space, position, strict=True)))
+    return ask_new(search, study)
 
 
 def run_study(
@@ -145,7 +172,7 @@ def run_study(
     Args:
         search: what to search.
         study: see `open_study`.
-        trials: complete ones, those of earlier runs included; of a small space, at most its positions.
+        trials: complete ones, those of earlier runs included; at most as many as the space has positions.
         jobs: trials side by side.
         told: hears of every trial that ends.
         cluster: where to score them instead of here; what to try is decided here.
@@ -167,10 +194,9 @@ def run_study(
     def feed() -> Task | None:
         if ready:
             return ready.popleft()
-        if complete + len(flying) >= trials:
+        if complete + len(flying) >= trials or (trial := ask_new(search, study)) is None:
             return None
-        trial = study.ask()
-        values = {name: choices[trial.suggest_int(name, 0, len(choices) - 1)] for name, choices in search.space.items()}
+        values = {name: search.space[name][position] for name, position in trial.params.items()}
         flying[trial.number] = Running(trial, settings_of(search.base, values))
         return task(trial.number)
 
