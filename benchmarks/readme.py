@@ -1,0 +1,120 @@
+"""What README shows of `agssl bench table1`: writes the table there, and docs/gains.png with the gains over GCN.
+
+    python benchmarks/readme.py
+
+Both are made of the records in results/bench. A dataset that lacks one of the table's methods is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from agssl.bench import paper
+from agssl.bench.accuracy import better
+from agssl.bench.cells import Records
+from agssl.bench.methods import METHODS
+from agssl.bench.scope import DATASETS, Scope, title_of
+from agssl.bench.style import look
+from agssl.bench.tables import Entry, accuracies, interval
+from agssl.config import TASKS
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = {"Average": "average", "AGSSL-LF": "agssl-lf", "AGSSL-TS": "agssl-ts"}
+HEADER = (
+    "| | seeds | GCN | single teachers | Average | LF | TS | chosen | over GCN | over Average | minus the paper "
+    "| paper: GCN, LF, TS |"
+)
+SERIES = {"mean single teacher": TASKS} | {label: (method,) for label, method in NAMES.items()}
+
+
+def main() -> None:
+    records, scope = Records(ROOT / "results" / "bench"), Scope(settings=("jt",))
+    rows = [row for dataset in DATASETS if (row := table_row(dataset, scope, records))]
+    table = "\n".join([HEADER, "|---" * (HEADER.count("|") - 1) + "|", *rows]) + "\n"
+    readme = ROOT / "README.md"
+    text, count = re.subn(rf"{re.escape(HEADER)}\n(\|.*\n)+", lambda match: table, readme.read_text(encoding="utf-8"))
+    if count != 1:
+        raise SystemExit(f"README.md has the table's header {count} times, not once")
+    readme.write_text(text, encoding="utf-8")
+    draw(scope, records)
+
+
+def table_row(dataset: str, scope: Scope, records: Records) -> str | None:
+    """A line of the table; None where a method is missing. Whether LF or TS is chosen, validation accuracy says."""
+    names = ("gcn", *TASKS, *NAMES.values())
+    found = {name: accuracies(records.of(scope.cells(METHODS[name], dataset))) for name in names}
+    if not all(found.values()):
+        return None
+    mean = {name: float(np.mean(list(values.values()))) for name, values in found.items()}
+    single = sorted(mean[task] for task in TASKS)
+    seeds = {len(values) for values in found.values()}
+    chosen = better(scope, records, dataset, "jt", paper.table1)
+    assert chosen.scheme is not None
+    assert chosen.entry.difference is not None
+    theirs = [paper.table1(dataset, "jt", name) for name in ("gcn", "agssl-lf", "agssl-ts")]
+    cells = [
+        title_of(dataset),
+        "/".join(map(str, sorted(seeds))),
+        f"{mean['gcn']:.2f}",
+        f"{single[0]:.2f} to {single[-1]:.2f}",
+        *(f"{mean[name]:.2f}" for name in NAMES.values()),
+        chosen.scheme.title.removeprefix("AGSSL-"),
+        gain(chosen.entry),
+        gain(chosen.over_average),
+        f"{chosen.entry.difference:+.2f}",
+        ", ".join(f"{one[0]:.2f}" for one in theirs if one is not None),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def gain(entry: Entry) -> str:
+    """The mean of paired differences and half of its interval."""
+    assert entry.gain is not None
+    assert entry.interval is not None
+    return f"{entry.gain:+.2f} ± {entry.interval[1] - entry.gain:.2f}"
+
+
+def draw(scope: Scope, records: Records) -> None:
+    """The picture of gains."""
+    gains = {name: gains_on(dataset, scope, records) for dataset in DATASETS if (name := title_of(dataset))}
+    gains = {name: found for name, found in gains.items() if all(len(values) for values in found.values())}
+    figure = Figure(figsize=(9, 3.6), layout="constrained", dpi=130)
+    axes = figure.subplots()
+    width = 0.8 / len(SERIES)
+    for number, label in enumerate(SERIES):
+        found = [of[label] for of in gains.values()]
+        at = np.arange(len(found)) + (number - (len(SERIES) - 1) / 2) * width
+        means = [g.mean() for g in found]
+        ends = [interval(g.tolist()) or (m, m) for g, m in zip(found, means, strict=True)]
+        errors = [high - m for (_, high), m in zip(ends, means, strict=True)]
+        colour = look(label)["color"] if label in NAMES else "#bbbbbb"
+        axes.bar(at, means, width * 0.92, yerr=errors, label=label, color=colour, capsize=2)
+    axes.axhline(0, color="k", linewidth=0.8)
+    axes.set_xticks(range(len(gains)), gains)
+    axes.set_ylabel("gain over GCN, points of test accuracy")
+    axes.legend(frameon=False, fontsize=8, ncols=len(SERIES))
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(ROOT / "docs" / "gains.png")
+
+
+def gains_on(dataset: str, scope: Scope, records: Records) -> dict[str, np.ndarray]:
+    """The gain of each series on every seed that has all of them, in points."""
+
+    def accuracy(method: str) -> dict[int, float]:
+        found = records.of(scope.cells(METHODS[method], dataset))
+        return {record["seed"]: 100 * record["test"]["accuracy"] for record in found}
+
+    of = {method: accuracy(method) for method in ("gcn", *(m for methods in SERIES.values() for m in methods))}
+    seeds = sorted(set.intersection(*(set(found) for found in of.values())))
+    return {
+        label: np.array([np.mean([of[m][seed] for m in methods]) - of["gcn"][seed] for seed in seeds])
+        for label, methods in SERIES.items()
+    }
+
+
+if __name__ == "__main__":
+    main()
