@@ -196,6 +196,17 @@ class Settings:
             return 1 / len(self.tasks)
         return float(self.task_weights.get(text, self.task_weights.get(text.split(":")[0], 0.0)))
 
+    def of_teacher(self, text: str) -> Settings:
+        """With these, `fit` trains the teacher of one task, and nothing else.
+
+        >>> Settings(alpha={"par": 5.0, "clu": 1.0}, tasks=("par", "clu")).of_teacher("clu").alpha
+        {'clu': 1.0}
+        """
+        alpha = self.alpha
+        if isinstance(alpha, Mapping):
+            alpha = {name: value for name, value in alpha.items() if name == text.split(":")[0]}
+        return self.replace(method="single", tasks=(text,), alpha=alpha)
+
     def replace(self, **changes: Any) -> Settings:
         """The same settings with some changed; unknown names are refused."""
         known = {f.name for f in dataclasses.fields(self)}

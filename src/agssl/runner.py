@@ -97,12 +97,8 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
 def fit_teacher(job: Job, seed: int, task: str) -> None:
     """Train the teacher of one task, so that `fit_seed` finds it among what it keeps in the job's folder."""
     torch.set_num_threads(job.threads)
-    alpha = job.settings.alpha
-    if isinstance(alpha, Mapping):
-        alpha = {name: value for name, value in alpha.items() if name == task.split(":")[0]}
-    settings = job.settings.replace(method="single", tasks=(task,), alpha=alpha)
     stages = _stages(job, seed, brief=0)  # however quick: another process will want it
-    fit(_split(job, seed), settings, seed, cache=job.cache, device=job.device, stages=stages)
+    fit(_split(job, seed), job.settings.of_teacher(task), seed, cache=job.cache, device=job.device, stages=stages)
 
 
 def _split(job: Job, seed: int) -> Graph:

@@ -16,7 +16,17 @@ from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
 from agssl.search.space import CHOICES, space_of
-from agssl.search.study import Event, Search, best_of, count, importances, open_study, run_study, trial_rows
+from agssl.search.study import (
+    Event,
+    Search,
+    best_of,
+    count,
+    importances,
+    open_study,
+    run_study,
+    train_teachers,
+    trial_rows,
+)
 from agssl.store.stages import Stages
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -306,6 +316,27 @@ def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path)
         files.append(len(list(tmp_path.iterdir())))
     assert files == [2 + 2, 2 + 2 + 2]  # two teachers and two students, then two students
     assert kept == plain
+
+
+def test_teachers_that_all_trials_share_are_trained_before_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study, "Stages", lambda folder: Stages(folder, brief=0))
+    graphs = {seed: without_test(blocks_graph(90), "auto", seed) for seed in SEEDS}
+    base = quick(tasks=("clu:clusters=3", "pairdis"), alpha={"clu": 1.0, "pairdis": 5.0}, generations=1)
+    space = space_of(base, ["beta", "student_dropout"])
+    search = Search("blocks", base, space, graphs, tmp_path / "study.db", tmp_path)
+    assert search.stages is not None
+    folder, lines = search.stages.folder, list[str]()
+    train_teachers(search, 1, lines.append)
+    teachers = set(folder.iterdir())
+    assert len(teachers) == len(lines) == 2 * len(SEEDS) and lines[-1].startswith("[4/4] teacher pairdis of seed 101")
+    monkeypatch.setattr(study, "trim", lambda *args: None)
+    run(search, 1)
+    assert len(set(folder.iterdir()) - teachers) == len(SEEDS)  # one student each, and no teacher
+    for space in (space_of(base, ["hidden"]), space_of(base, ["alpha"]), space_of(base, ["beta", "self_weight"])):
+        train_teachers(replace(search, space=space), 1, lines.append)
+    assert len(lines) == 4
 
 
 def test_trim_removes_the_oldest_first(tmp_path: Path) -> None:

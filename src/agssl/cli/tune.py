@@ -120,7 +120,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
     from agssl.bench.render import csv_of
     from agssl.config import effective
     from agssl.search.config_file import MADE, config_text, shared_command, shared_text
-    from agssl.search.study import best_of, count, importances, open_study, run_study, trial_rows
+    from agssl.search.study import best_of, count, importances, open_study, run_study, train_teachers, trial_rows
     from agssl.store.atomic import write_text
 
     with workers(args, 1) as (jobs, cluster):
@@ -128,6 +128,8 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
         before = count(study)["complete"]
         trials = min(args.trials, len(search.all or range(args.trials)))
         say(f"{before} trials complete before, {max(0, trials - before)} to go; they are kept in {search.storage}")
+        if jobs > 1 and before < trials:
+            train_teachers(search, jobs, say, cluster)
         run_study(search, study, trials, jobs, _Teller(study, trials, jobs), cluster)
     number, score, settings = best_of(search, study)
     counts, seeds = count(study), list(search.graphs)

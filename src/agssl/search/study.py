@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 STARTUP = 5  # complete trials before any is pruned
 SMALL = 32  # positions of a space that are all tried, in turn and with all seeds
 RANDOM = 10  # trials before the sampler learns from those before
+STUDENTS = {"beta", "tau", "student_dropout", "calibrate"}  # parameters that leave teachers as they are
 AGAIN = 2  # times that a trial goes back to the queue because its process died; it may itself be why
 
 log = logging.getLogger("agssl")
@@ -157,6 +158,34 @@ def ask_new(search: Search, study: optuna.Study) -> optuna.Trial | None:
         position = tuple(draw.randrange(len(choices)) for choices in search.space.values())
     study.enqueue_trial(dict(zip(search.space, position, strict=True)))
     return ask_new(search, study)
+
+
+def train_teachers(
+    search: Search, jobs: int, say: Callable[[str], None] = lambda line: None, cluster: Cluster | None = None
+) -> None:
+    """Train the teachers that all trials share, if they do, side by side; the first trials would each train them all.
+
+    Args:
+        search: what is to be searched.
+        jobs: teachers side by side.
+        say: hears of every teacher.
+        cluster: where to train them instead of here.
+    """
+    if search.stages is None or search.base.method != "agssl" or not STUDENTS.issuperset(search.space):
+        return
+    halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
+    common = Common(halves, search.cache, search.stages, search.threads)
+    tasks = [(seed, text) for seed in halves for text in search.base.tasks]
+    waiting = deque(Task(0, step, search.base.of_teacher(text), seed) for step, (seed, text) in enumerate(tasks))
+    complete = 0
+
+    def done(item: Task, result: float | str) -> None:
+        nonlocal complete
+        complete += 1
+        how = result if isinstance(result, str) else f"{result:.4f}"  # why it failed; the trials will say so, too
+        say(f"[{complete}/{len(tasks)}] teacher {item.settings.tasks[0]} of seed {item.seed}: {how}")
+
+    work(functools.partial(score, common), lambda: waiting.popleft() if waiting else None, done, jobs, cluster=cluster)
 
 
 def run_study(
