@@ -130,7 +130,7 @@ def _show8(scope: Scope, records: Records) -> Shown:
 
 def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -> Figure:
     """Accuracy against the number of teachers, one panel a dataset; gain over GCN against alpha, and against beta."""
-    figure = new_figure(3.6 * (len(teachers) + 2), 3.8)
+    figure = new_figure(3.6 * (len(teachers) + 2), 4.2)
     axes = figure.subplots(1, len(teachers) + 2, squeeze=False)[0]
     for panel, (dataset, entries) in zip(axes, teachers.items(), strict=False):
         if not any(entry.values for entry in entries):
@@ -140,7 +140,7 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
             _line(panel, row, [e.values for e in entries if e.row == row], look(row), 0.06 * (number - 2))
         panel.set_xticks(range(5), range(1, 6))
         tidy(panel, dataset, "teachers", "test accuracy in %")
-        panel.legend(fontsize=7, frameon=False, handlelength=3.5)
+        _legend_below(panel)
     for panel, (name, entries) in zip(axes[len(teachers) :], lines.items(), strict=True):
         symbol = {"alpha": "α", "beta": "β"}[name]
         if not any(entry.values for entry in entries):
@@ -155,8 +155,14 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
         panel.axhline(0, color="#888888", linewidth=0.8)
         panel.set_xticks(range(len(WEIGHTS)), [f"{value:g}" for value in WEIGHTS])
         tidy(panel, f"sensitivity to {symbol}", symbol, "gain over GCN in points")
-        panel.legend(fontsize=7, frameon=False, handlelength=3.5)
+        _legend_below(panel)
     return figure
+
+
+def _legend_below(panel: Axes) -> None:
+    """A legend that hides nothing."""
+    how: dict[str, Any] = {"fontsize": 7, "frameon": False, "handlelength": 3.5, "ncols": 2}
+    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), **how)
 
 
 def _line(
