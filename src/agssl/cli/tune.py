@@ -176,7 +176,8 @@ class _Teller:
 
         complete = count(self.study)["complete"]
         line = f"[{complete}/{self.trials}] trial {event.number} {event.state}"
-        line += "" if event.score is None else f" at {event.score:.4f} after {event.seeds} seeds"
+        seeds = f"{event.seeds} seed{'s' * (event.seeds != 1)}"
+        line += "" if event.score is None else f" at {event.score:.4f} after {seeds}"
         line += f": {event.why}" if event.why else ""
         if complete:
             best = self.study.best_trial
