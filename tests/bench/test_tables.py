@@ -78,7 +78,7 @@ def test_sheets_mark_what_is_missing_and_what_is_partial() -> None:
     entries = [
         Entry("GCN", "Cora", 2, {0: 81.0, 1: 82.0}, (0.0, 0.0), (81.72, 0.52)),
         Entry("GCN", "CS", 2, {}, (), (91.04, 0.45)),
-        Entry("PAR", "Cora", 2, {0: 83.0}, (2.0,), None),
+        Entry("PAR", "Cora", 2, {0: 83.0}, (2.0,), (83.52, 0.39)),
         Entry("PAR", "CS", 2, {}, (), (92.3, 0.67)),
         Entry("CLU", "Cora", 2, {0: 81.0, 1: 81.0}, (0.0, -1.0), None),
         Entry("CLU", "CS", 2, {}, (), None),
@@ -92,7 +92,7 @@ def test_sheets_mark_what_is_missing_and_what_is_partial() -> None:
     assert ours.header == ("", "Cora", "CS", "average rank (over 1)")
     assert ours.best == {(0, 1)}  # one seed is not enough to be best
     assert theirs.rows[0][1:3] == ("-0.22 (81.72 ± 0.52)", "missing (91.04 ± 0.45)")
-    assert theirs.rows[1][1] == "not in the paper"
+    assert [row[1] for row in theirs.rows[1:]] == ["-0.52 (83.52 ± 0.39) (1 of 2 seeds)", "not in the paper"]
     assert gains.rows[0] == ("PAR", "+2.00 (1 of 2 seeds)", "missing")
 
 

@@ -212,11 +212,13 @@ def some_seeds(seeds: int, wanted: int) -> str:
 
 
 def paper_text(entry: Entry) -> str:
-    """The difference to the paper, and the paper's number."""
+    """The difference to the paper, and the paper's number, with the number of seeds where some are missing."""
     if entry.paper is None:
         return "not in the paper"
-    ours = MISSING if entry.difference is None else f"{entry.difference:+.2f}"
-    return f"{ours} ({entry.paper[0]:.2f} ± {entry.paper[1]:.2f})"
+    theirs = f" ({entry.paper[0]:.2f} ± {entry.paper[1]:.2f})"
+    if entry.difference is None:
+        return MISSING + theirs
+    return f"{entry.difference:+.2f}{theirs}{some_seeds(len(entry.scores), entry.wanted)}"
 
 
 def gain_text(entry: Entry) -> str:
