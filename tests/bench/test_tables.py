@@ -66,6 +66,8 @@ def test_a_row_that_was_hardly_run_does_not_decide_the_rank_of_all() -> None:
     full = {"x": {0: 3.0}, "y": {0: 1.0}, "z": {0: 2.0}}
     rows = {"a": full, "b": {c: {0: v[0] + 1} for c, v in full.items()}, "new": {"x": {0: 9.0}, "y": {}, "z": {}}}
     assert average_ranks(rows) == ({"a": 2.0, "b": 1.0}, ["x", "y", "z"])
+    low, high = {"x": dict.fromkeys(range(5), 1.0)}, {"x": dict.fromkeys(range(5), 2.0)}
+    assert average_ranks({"a": low, "b": high, "new": {"x": {0: 9.0}}}) == ({"a": 2.0, "b": 1.0}, ["x"])
 
 
 def test_ranks_compare_the_seeds_that_all_have() -> None:
@@ -85,9 +87,9 @@ def test_sheets_mark_what_is_missing_and_what_is_partial() -> None:
     ]
     ours, theirs, gains = accuracy_sheets("T", entries)
     assert ours.rows == (
-        ("GCN", "81.50 ± 0.71", "missing", "2.50"),
-        ("PAR", "83.00 (1 of 2 seeds)", "missing", "1.00"),
-        ("CLU", "81.00 ± 0.00", "missing", "2.50"),
+        ("GCN", "81.50 ± 0.71", "missing", "1.00"),
+        ("PAR", "83.00 (1 of 2 seeds)", "missing", "–"),
+        ("CLU", "81.00 ± 0.00", "missing", "2.00"),
     )
     assert ours.header == ("", "Cora", "CS", "average rank (over 1)")
     assert ours.best == {(0, 1)}  # one seed is not enough to be best

@@ -114,23 +114,29 @@ Scores = Mapping[int, float]  # by seed
 def average_ranks(scores: Mapping[str, Mapping[str, Scores]]) -> tuple[dict[str, float], list[str]]:
     """The mean rank of each row (1: highest) over columns, and those columns.
 
-    Like is compared with like: only rows that have all of these columns take part, and a column's means are over the
-    seeds that all of them have there. Of the ways to choose rows and columns, the one that compares most numbers.
+    Like is compared with like: a row sets the columns and seeds, those that it has, and is ranked among the rows that
+    have all of them, too. Of all such choices, the one that compares most numbers: a row that was hardly run gets no
+    rank, rather than have the ranks of all rest on little.
 
     Args:
         scores: by row and column.
     """
     from scipy.stats import rankdata
 
-    filled = {row: [c for c, found in columns.items() if found] for row, columns in scores.items()}
-    choices = [([row for row in scores if set(has) <= set(filled[row])], has) for has in filled.values()]
-    rows, columns = max(choices, key=lambda choice: (len(choice[0]) * len(choice[1]), len(choice[1])), default=([], []))
-    shared = {c: set.intersection(*(set(scores[row][c]) for row in rows)) for c in columns}
-    columns = [c for c in columns if shared[c]]
-    if len(rows) < 2 or not columns:
+    choices = []
+    for own in scores.values():
+        seeds = {column: set(found) for column, found in own.items() if found}
+        rows = [row for row, has in scores.items() if all(some <= set(has[c]) for c, some in seeds.items())]
+        if seeds and len(rows) > 1:
+            choices.append((rows, seeds))
+    if not choices:
         return {}, []
-    ranks = [rankdata([-statistics.fmean(scores[row][c][s] for s in shared[c]) for row in rows]) for c in columns]
-    return {row: float(statistics.fmean(r[i] for r in ranks)) for i, row in enumerate(rows)}, columns
+    rows, seeds = max(choices, key=lambda choice: (len(choice[0]) * sum(map(len, choice[1].values())), len(choice[1])))
+    ranks = [
+        rankdata([-statistics.fmean(scores[row][c][seed] for seed in some) for row in rows])
+        for c, some in seeds.items()
+    ]
+    return {row: float(statistics.fmean(r[i] for r in ranks)) for i, row in enumerate(rows)}, list(seeds)
 
 
 @dataclass(frozen=True)
