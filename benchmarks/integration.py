@@ -114,7 +114,7 @@ def summary(records: list[dict]) -> str:
             half = t.ppf(0.975, n - 1) * gain.std(ddof=1) / n**0.5 if n > 1 else float("nan")
             spread = ours.std(ddof=1) if n > 1 else 0.0
             lines.append(
-                f"| {dataset} | {name} | {ours.mean():.2f} ± {spread:.2f} | {gain.mean():+.2f} ± {half:.2f} | {n} |"
+                f"| {dataset} | {name} | {ours.mean():.2f} ± {spread:.2f} | {gain.mean():+z.2f} ± {half:.2f} | {n} |"
             )
     return "\n".join(lines)
 

@@ -65,7 +65,7 @@ def table_row(dataset: str, scope: Scope, records: Records) -> str | None:
         chosen.scheme.title.removeprefix("AGSSL-"),
         gain(chosen.entry),
         gain(chosen.over_average),
-        f"{chosen.entry.difference:+.2f}",
+        f"{chosen.entry.difference:+z.2f}",
         ", ".join(f"{one[0]:.2f}" for one in theirs if one is not None),
     ]
     return f"| {' | '.join(cells)} |"
@@ -75,7 +75,7 @@ def gain(entry: Entry) -> str:
     """The mean of paired differences and half of its interval."""
     assert entry.gain is not None
     assert entry.interval is not None
-    return f"{entry.gain:+.2f} ± {entry.interval[1] - entry.gain:.2f}"
+    return f"{entry.gain:+z.2f} ± {entry.interval[1] - entry.gain:.2f}"
 
 
 def draw(scope: Scope, records: Records) -> None:

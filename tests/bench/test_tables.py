@@ -14,7 +14,7 @@ from agssl.bench.cells import Cell, Records, write_record
 from agssl.bench.methods import GCN, METHODS, choose
 from agssl.bench.render import csv_of, latex, markdown
 from agssl.bench.scope import Scope
-from agssl.bench.tables import Entry, Sheet, accuracy_entry, accuracy_sheets, average_ranks, interval
+from agssl.bench.tables import Entry, Sheet, accuracy_entry, accuracy_sheets, average_ranks, gain_text, interval
 from agssl.errors import SettingsError
 from reference.records import record_of
 
@@ -47,6 +47,12 @@ def test_one_seed_has_neither_deviation_nor_interval() -> None:
     entry = Entry("PAR", "Cora", 1, {0: 80.0}, (1.0,))
     assert (entry.mean, entry.std, entry.gain, entry.interval) == (80.0, None, 1.0, None)
     assert interval([]) is None
+
+
+def test_no_difference_has_one_sign_only() -> None:
+    entry = Entry("LF", "CS", 2, {0: 93.7, 1: 93.5}, gains=(0.3, -0.1 - 0.2))
+    assert entry.gain is not None and entry.gain < 0
+    assert gain_text(entry).startswith("+0.00 [")
 
 
 def test_average_rank_counts_complete_columns_and_shares_ties() -> None:

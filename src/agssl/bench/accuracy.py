@@ -131,7 +131,7 @@ def _better_sheet(title: str, chosen: list[Better]) -> Sheet:
             mean_text(one.entry),
             paper_text(one.entry),
             gain_text(one.entry),
-            "–" if one.paper_gain is None else f"{one.paper_gain:+.2f}",
+            "–" if one.paper_gain is None else f"{one.paper_gain:+z.2f}",
             gain_text(one.over_average),
         )
         for one in chosen

@@ -224,7 +224,7 @@ def paper_text(entry: Entry) -> str:
     theirs = f" ({entry.paper[0]:.2f} ± {entry.paper[1]:.2f})"
     if entry.difference is None:
         return MISSING + theirs
-    return f"{entry.difference:+.2f}{theirs}{some_seeds(len(entry.scores), entry.wanted)}"
+    return f"{entry.difference:+z.2f}{theirs}{some_seeds(len(entry.scores), entry.wanted)}"
 
 
 def gain_text(entry: Entry) -> str:
@@ -232,5 +232,5 @@ def gain_text(entry: Entry) -> str:
     if entry.gain is None:
         return MISSING
     ends = entry.interval
-    middle = "" if ends is None else f" [{ends[0]:+.2f}, {ends[1]:+.2f}]"
-    return f"{entry.gain:+.2f}{middle}{some_seeds(len(entry.gains), entry.wanted)}"
+    middle = "" if ends is None else f" [{ends[0]:+z.2f}, {ends[1]:+z.2f}]"
+    return f"{entry.gain:+z.2f}{middle}{some_seeds(len(entry.gains), entry.wanted)}"
