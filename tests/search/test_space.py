@@ -14,14 +14,15 @@ def test_the_space_is_the_papers_with_dropout_and_one_alpha_a_task() -> None:
     assert space["hidden"] == (32, 64, 128, 256, 512)
     assert space["tau"] == (1, 1.2, 1.5, 2, 3, 4, 5)
     assert space["beta"] == space["alpha.par"] == space["alpha.pairsim"] == (0.1, 0.5, 1, 5, 10, 20, 30)
-    assert {"dropout", "input_dropout", "student_dropout"} <= set(space)
+    assert {"dropout", "input_dropout", "student_dropout", "generations"} <= set(space)
+    assert space["student_dropout"][0] == space["input_dropout"][0] == 0
     assert sum(name.startswith("alpha.") for name in space) == 5
 
 
 @pytest.mark.parametrize(
     ("base", "absent"),
     [
-        (Settings(method="gcn"), {"beta", "tau", "student_dropout", "alpha.par"}),
+        (Settings(method="gcn"), {"beta", "tau", "student_dropout", "generations", "alpha.par"}),
         (Settings(method="single", tasks=("par",)), {"beta", "tau", "alpha.clu"}),
         (Settings(setting="pf"), {"alpha.par"}),
         (Settings(method="joint"), {"beta", "tau", "student_dropout"}),
@@ -63,8 +64,9 @@ def test_only_narrows_the_space() -> None:
 
 def test_parameters_become_settings_and_the_rest_stays() -> None:
     base = Settings(alpha={"clu": 2.0}, epochs=7)
-    chosen = settings_of(base, {"hidden": 512, "tau": 1.2, "alpha.par": 30.0})
+    chosen = settings_of(base, {"hidden": 512, "tau": 1.2, "alpha.par": 30.0, "generations": 1.0})
     assert (chosen.hidden, chosen.tau, chosen.epochs) == (512, 1.2, 7)
+    assert chosen.generations == 1 and isinstance(chosen.generations, int)
     assert chosen.alpha == {"clu": 2.0, "par": 30.0} and base.alpha == {"clu": 2.0}
 
 

@@ -12,6 +12,7 @@ from agssl.errors import unknown_name
 
 WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)
 DROPOUT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+WHOLE = ("hidden", "generations")  # parameters that are whole numbers
 Value = float | str
 CHOICES: Mapping[str, tuple[Value, ...]] = {
     "scaling": SCALINGS,
@@ -21,7 +22,8 @@ CHOICES: Mapping[str, tuple[Value, ...]] = {
     "input_dropout": (0.0, *DROPOUT),
     "beta": WEIGHTS,
     "tau": (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0),
-    "student_dropout": DROPOUT,
+    "student_dropout": (0.0, *DROPOUT),
+    "generations": (1, 2),
     "calibrate": CALIBRATIONS,
 }
 
@@ -40,7 +42,7 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
     # a network that pre-trains on one task alone has nothing to weigh it against
     weighed = base.method != "gcn" and (base.setting == "jt" or base.method not in ("agssl", "single"))
     names += [f"alpha.{task}" for task in tasks] if weighed else []
-    names += ["beta", "tau", "student_dropout"] if base.method == "agssl" else []
+    names += ["beta", "tau", "student_dropout", "generations"] if base.method == "agssl" else []
     names += ["calibrate"] if base.method == "agssl" and base.lambda_fit != "train" else []
     space: Space = {name: WEIGHTS if name.startswith("alpha.") else CHOICES[name] for name in names}
     if only is None:
@@ -64,7 +66,7 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
         if name.startswith("alpha."):
             alpha[name.removeprefix("alpha.")] = float(value)
         else:
-            changes[name] = value if isinstance(value, str) else int(value) if name == "hidden" else float(value)
+            changes[name] = value if isinstance(value, str) else int(value) if name in WHOLE else float(value)
     if alpha:
         changes["alpha"] = alpha
     return base.replace(**changes)

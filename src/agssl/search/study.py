@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 STARTUP = 5  # complete trials before any is pruned
 SMALL = 32  # positions of a space that are all tried, in turn and with all seeds
 RANDOM = 10  # trials before the sampler learns from those before
-STUDENTS = {"beta", "tau", "student_dropout", "calibrate"}  # parameters that leave teachers as they are
+STUDENTS = {"beta", "tau", "student_dropout", "generations", "calibrate"}  # parameters that leave teachers as they are
 AGAIN = 2  # times that a trial goes back to the queue because its process died; it may itself be why
 
 log = logging.getLogger("agssl")
