@@ -9,7 +9,7 @@ import torch
 from agssl.config import LAMBDA_FITS
 from agssl.integrate import INTEGRATORS
 from agssl.train.distill import _weights_record, degree_buckets
-from agssl.train.fit import fit
+from agssl.train.fit import decline, fit
 from reference.graphs import blocks_graph
 from reference.settings import FIVE
 from reference.settings import quick as settings
@@ -75,3 +75,27 @@ def test_agssl_learns() -> None:
     assert accuracy > 0.85
     losses = [record["distill"] for record in result.history["student"]]
     assert np.mean(losses[-5:]) < losses[0] / 2
+
+
+def test_a_second_generation_that_is_clearly_worse_is_told_of() -> None:
+    assert decline({"student": 0.9}, 15) is None
+    assert decline({"student": 0.9, "student 2": 0.95}, 500) is None
+    few, many = 15, 1500
+    both = {"student": 0.9, "student 2": 0.86}
+    assert decline(both, few) is None  # by chance, for all that is known
+    assert "student 2 has 86.0% of the validation nodes right, student 90.0%" in str(decline(both, many))
+    assert decline({"student": 1.0, "student 2": 1.0}, few) is None
+
+
+def test_the_remark_reaches_the_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    graph = blocks_graph()
+    seen: list[int] = []
+
+    def remark(accuracy: dict[str, float], val_nodes: int) -> str:
+        seen.append(val_nodes)
+        return ", ".join(accuracy)
+
+    monkeypatch.setattr("agssl.train.fit.decline", remark)
+    fit(graph, settings(tasks=("clu:clusters=3",), epochs=2, generations=2))
+    assert graph.split is not None and seen == [len(graph.split.val)]
+    assert "student, student 2" in caplog.text
