@@ -65,7 +65,7 @@ class Settings:
     shrinkage: float = 0.0  # pull of lambda toward equal weights
     student_gradient: bool = False  # whether the loss of lambda also moves the student
     student_dropout: float = 0.5
-    generations: int = 2  # from the second on, the last student joins the teachers with half the weight
+    generations: int = 2  # students in turn; the one before joins the teachers with half the weight
     task_weights: Mapping[str, float] | None = None  # lambda of method joint, one a task; None: 1/K each
     outer: str = "labels"  # what autossl judges task weights by: labels (those of lambda_fit), or pseudo-homophily
     search: str = "gradient"  # how autossl searches: through one training step, or "es" (CMA-ES, whole trainings)

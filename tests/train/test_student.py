@@ -9,7 +9,7 @@ import torch
 from agssl.config import LAMBDA_FITS
 from agssl.integrate import INTEGRATORS
 from agssl.train.distill import _weights_record, degree_buckets
-from agssl.train.fit import decline, fit
+from agssl.train.fit import clearly_worse, fit
 from reference.graphs import blocks_graph
 from reference.settings import FIVE
 from reference.settings import quick as settings
@@ -77,25 +77,32 @@ def test_agssl_learns() -> None:
     assert np.mean(losses[-5:]) < losses[0] / 2
 
 
-def test_a_second_generation_that_is_clearly_worse_is_told_of() -> None:
-    assert decline({"student": 0.9}, 15) is None
-    assert decline({"student": 0.9, "student 2": 0.95}, 500) is None
+def test_clearly_worse_depends_on_how_many_nodes_tell() -> None:
     few, many = 15, 1500
-    both = {"student": 0.9, "student 2": 0.86}
-    assert decline(both, few) is None  # by chance, for all that is known
-    assert "student 2 has 86.0% of the validation nodes right, student 90.0%" in str(decline(both, many))
-    assert decline({"student": 1.0, "student 2": 1.0}, few) is None
+    assert clearly_worse(0.86, 0.9, many) and not clearly_worse(0.86, 0.9, few)  # by chance, for all we know
+    assert not clearly_worse(0.95, 0.9, many) and not clearly_worse(1.0, 1.0, few)
 
 
-def test_the_remark_reaches_the_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("worse", [False, True])
+def test_a_second_generation_that_is_clearly_worse_is_left_out(
+    worse: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     graph = blocks_graph()
-    seen: list[int] = []
+    assert graph.split is not None
+    seen: list[tuple[float, float, int]] = []
 
-    def remark(accuracy: dict[str, float], val_nodes: int) -> str:
-        seen.append(val_nodes)
-        return ", ".join(accuracy)
+    def judged(accuracy: float, before: float, nodes: int) -> bool:
+        seen.append((accuracy, before, nodes))
+        return worse
 
-    monkeypatch.setattr("agssl.train.fit.decline", remark)
-    fit(graph, settings(tasks=("clu:clusters=3",), epochs=2, generations=2))
-    assert graph.split is not None and seen == [len(graph.split.val)]
-    assert "student, student 2" in caplog.text
+    monkeypatch.setattr("agssl.train.fit.clearly_worse", judged)
+    how = settings(tasks=("clu:clusters=3",), epochs=8)
+    result = fit(graph, how.replace(generations=3))
+    same = fit(graph, how.replace(generations=1 if worse else 3))
+    assert torch.equal(result.logits, same.logits)
+    students = [stage for stage in result.history if stage.startswith("student")]
+    assert students == (["student"] if worse else ["student", "student 2", "student 3"])
+    assert len(seen) == (1 if worse else 4) and {nodes for *_, nodes in seen} == {len(graph.split.val)}
+    first = max(record["val_accuracy"] for record in result.history["student"])
+    assert seen[0][1] <= first and (f"{seen[0][0]:.1%}" in caplog.text) == worse
+    assert ("student 2 has" in caplog.text) == worse

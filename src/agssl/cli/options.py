@@ -49,7 +49,8 @@ _HELP = {
     "shrinkage": "pull of the teachers' weights toward equal ones; 0.1 is strong",
     "student_gradient": "let the loss of the teachers' weights move the student, too",
     "student_dropout": "dropout of the student's hidden representation",
-    "generations": "students in turn; from the second on, the last one joins the teachers with half the weight",
+    "generations": "students in turn; the one before joins the teachers with half the weight, and is kept if the next "
+    "is clearly worse",
     "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",
     "outer": "what autossl judges task weights by: labels (those of --lambda-fit) or homophily (no labels)",
     "search": "how autossl searches task weights: gradient, or es (CMA-ES, one training a candidate; extra es)",

@@ -23,7 +23,7 @@ CHOICES: Mapping[str, tuple[Value, ...]] = {
     "beta": WEIGHTS,
     "tau": (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0),
     "student_dropout": (0.0, *DROPOUT),
-    "generations": (1, 2),
+    "generations": (1, 2, 3),
     "calibrate": CALIBRATIONS,
 }
 

@@ -199,9 +199,6 @@ def fit_agssl(context: Context) -> Fit:
     teachers = tuple(train_teacher(context, text) for text in settings.tasks)
     knowledge = judge(context, teachers)
     students = distil(context, knowledge)
-    accuracy = {stage: student.network.best["val_accuracy"] for stage, student in students.items()}
-    if remark := decline(accuracy, len(context.problem.val_nodes)):
-        log.warning(remark)
     history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
     history |= {stage: student.network.history for stage, student in students.items()}
     last = list(students.values())[-1]
@@ -224,7 +221,7 @@ def judge(context: Context, teachers: Sequence[Teacher]) -> Knowledge:
 
 
 def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
-    """The students of all generations by stage, the last one last."""
+    """The students of all generations by stage, the last one last; one that is clearly worse ends them, left out."""
     settings, problem = context.settings, context.problem
     problem = problem.with_shape(replace(problem.shape, dropout=settings.student_dropout))
     how = Distillation(settings.beta, settings.tau, settings.shrinkage, settings.student_gradient)
@@ -234,27 +231,28 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
         stage = "student" if generation == 1 else f"student {generation}"
         rng = context.rng.child("student", settings.integration, generation)
         integrator = INTEGRATORS[settings.integration](knowledge, rng.child("integrator")).to(problem.device)
-        students[stage] = train_student(
-            problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, previous, context.stages
+        logits = None if previous is None else previous.network.logits
+        student = train_student(
+            problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, logits, context.stages
         )
-        previous = students[stage].network.logits
+        if previous is not None:
+            now, before = student.network.best["val_accuracy"], previous.network.best["val_accuracy"]
+            if clearly_worse(now, before, len(problem.val_nodes)):
+                shares = f"{now:.1%} of the validation nodes right, the one before {before:.1%}"
+                log.warning(f"{stage} has {shares}: left out")
+                break
+        students[stage] = previous = student
     return students
 
 
-def decline(accuracy: Mapping[str, float], val_nodes: int) -> str | None:
-    """What to say where the last student is worse than the first, by two standard errors of validation accuracy.
+def clearly_worse(accuracy: float, before: float, nodes: int) -> bool:
+    """Whether an accuracy on so many nodes is below another by two standard errors.
 
-    >>> decline({"student": 0.88, "student 2": 0.82}, 500)
-    'student 2 has 82.0% of the validation nodes right, student 88.0%; generations=1 would keep the first'
-    >>> decline({"student": 0.88, "student 2": 0.87}, 500)
+    >>> clearly_worse(0.82, 0.88, nodes=500), clearly_worse(0.87, 0.88, nodes=500)
+    (True, False)
     """
-    stages = list(accuracy)
-    first, last = accuracy[stages[0]], accuracy[stages[-1]]
-    middle = (first + last) / 2
-    if first - last > 2 * math.sqrt(middle * (1 - middle) / val_nodes):
-        shares = f"{stages[-1]} has {last:.1%} of the validation nodes right, {stages[0]} {first:.1%}"
-        return f"{shares}; generations=1 would keep the first"
-    return None
+    middle = (accuracy + before) / 2
+    return before - accuracy > 2 * math.sqrt(middle * (1 - middle) / nodes)
 
 
 def train_teacher(context: Context, text: str) -> Teacher:
