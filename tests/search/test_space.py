@@ -35,15 +35,17 @@ def test_nothing_is_searched_that_a_method_does_not_read(base: Settings, absent:
 
 
 def test_names_are_chosen_like_numbers() -> None:
-    base = Settings(scaling="unit", calibrate="none")
-    space = space_of(base, ["scaling", "calibrate", "tau"])
+    base = Settings(scaling="unit", norm="batch", calibrate="none")
+    space = space_of(base, ["scaling", "norm", "calibrate", "tau"])
     positions = start(base, space)
     assert {name: space[name][at] for name, at in positions.items()} == {
         "scaling": "unit",
+        "norm": "batch",
         "calibrate": "none",
         "tau": 1.0,
     }
-    assert settings_of(base, {"scaling": "binary", "calibrate": "classes"}) == Settings(scaling="binary")
+    changed = settings_of(base, {"scaling": "binary", "norm": "none", "calibrate": "classes"})
+    assert changed == Settings(scaling="binary")
     assert "calibrate" not in space_of(Settings(lambda_fit="train"))
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agssl.config import CALIBRATIONS, SCALINGS, Settings
+from agssl.config import CALIBRATIONS, NORMS, SCALINGS, Settings
 from agssl.errors import unknown_name
 
 WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)
@@ -17,6 +17,7 @@ Value = float | str
 CHOICES: Mapping[str, tuple[Value, ...]] = {
     "scaling": SCALINGS,
     "self_weight": (0.0, 0.2, 0.4, 0.6),
+    "norm": NORMS,
     "hidden": (32, 64, 128, 256, 512),
     "dropout": DROPOUT,
     "input_dropout": (0.0, *DROPOUT),
@@ -37,7 +38,7 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
         base: the method, its tasks and its strategy; whatever is not searched stays as it is here.
         only: search these alone; `alpha` stands for all of them.
     """
-    names = ["scaling", "self_weight", "hidden", "dropout", "input_dropout"]
+    names = ["scaling", "self_weight", "norm", "hidden", "dropout", "input_dropout"]
     tasks = list(dict.fromkeys(text.split(":")[0] for text in base.tasks))
     # a network that pre-trains on one task alone has nothing to weigh it against
     weighed = base.method != "gcn" and (base.setting == "jt" or base.method not in ("agssl", "single"))
