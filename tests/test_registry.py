@@ -40,11 +40,11 @@ def plugged_in(monkeypatch: pytest.MonkeyPatch) -> Registry:
 def test_an_entry_point_adds_a_task(plugged_in: Registry) -> None:
     assert "degree" in plugged_in
     assert plugged_in["degree"].name == "degree"
-    five, seven = (
+    five, eight = (
         ("par", "clu", "dgi", "pairdis", "pairsim"),
-        ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl", "graphmae"),
+        ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl", "graphmae", "grand"),
     )
-    assert set(plugged_in) == {*five, *seven, "degree"}
+    assert set(plugged_in) == {*five, *eight, "degree"}
 
 
 def test_an_entry_point_can_not_replace_a_task(plugged_in: Registry) -> None:

@@ -22,7 +22,7 @@ from agssl.explain.node import softmax
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate
 from agssl.pool import work
-from agssl.pretext.prepare import make_task, prepared
+from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.rng import Rng
 from agssl.scale.world import World
 from agssl.store.model import Bundle
@@ -67,8 +67,7 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
         raise SettingsError(f"device {device!r} is not available on this machine; leave --device out to use the CPU")
     if settings.method == "gcn":
         return
-    for text in settings.tasks:
-        make_task(text)
+    check_tasks(settings.tasks, settings.setting)
     if settings.method == "agssl":
         _ = INTEGRATORS[settings.integration]
     if settings.method == "autossl" and settings.search == "es":

@@ -69,6 +69,8 @@ def test_settings_are_read_from_the_text() -> None:
         ("gca:cut=1", ["cut", "[0, 1)"]),
         ("bgrl:momentum=1", ["momentum", "[0, 1)"]),
         ("graphmae:share=0", ["share", "above 0"]),
+        ("grand:share=1", ["share", "[0, 1)"]),
+        ("grand:views=0", ["views", "at least 1"]),
         ("mvgrl:teleport=0", ["teleport", "above 0"]),
         ("mvgrl:encoder=both", ["both", "own", "shared"]),
         ("gmi:weights=equal", ["equal", "mean", "adaptive"]),

@@ -1,4 +1,4 @@
-"""GMI, MVGRL, GRACE, GCA, CG3, BGRL and GraphMAE against loops on hidden states of a dense network; gradients."""
+"""GMI, MVGRL, GRACE, GCA, CG3, BGRL, GraphMAE, GRAND against loops on hidden states of a dense network; gradients."""
 
 from __future__ import annotations
 
@@ -78,6 +78,8 @@ class Case:
             x = x * torch.from_numpy(view.columns)
         if view.masked is not None:
             x = torch.where(torch.from_numpy(view.masked)[:, None], 0.0 if token is None else token, x)
+        if view.scale is not None:
+            x = x * torch.from_numpy(view.scale).double()[:, None]
         if view.order is not None:
             x = x[torch.from_numpy(view.order)]
         a = torch.from_numpy(self.a if view.adjacency is None else dense_of(view.adjacency))
@@ -128,6 +130,26 @@ def test_bgrl_predicts_what_the_target_sees_in_the_other_view(text: str, density
     assert case.loss.item() == pytest.approx(rivals.bgrl([*plain(*predicted)], [*plain(*seen)]), rel=1e-5)
     cosines = [F.cosine_similarity(predicted[a], seen[1 - a], dim=1) for a in (0, 1)]
     case.gradients_match(2 - 2 * torch.cat(cosines).mean())
+
+
+@pytest.mark.parametrize("text", ["grand", "grand:views=4:share=0.3:temperature=0.2"])
+def test_grand_pulls_views_to_the_sharpened_mean_of_what_they_say(text: str, density: float) -> None:
+    case = Case(text, density)
+    settings, model = case.task.settings(), case.model
+    assert len(case.batch.views) == settings["views"]
+    for view in case.batch.views:
+        assert set(view.scale.tolist()) == {0.0, np.float32(1 / (1 - settings["share"]))}
+    a, nodes = torch.from_numpy(case.a), np.sort(case.graph.split.train)
+    logits = [a @ (case.hidden(view) @ model.class_weight) + model.class_bias for view in case.batch.views]
+    said = [z.softmax(1) for z in logits]
+    labels = {int(i): int(case.graph.y[i]) for i in nodes}
+    assert case.loss.item() == pytest.approx(rivals.grand([*plain(*said)], labels, settings["temperature"]), rel=1e-5)
+    goal = F.softmax(torch.stack(said).mean(0).detach().log() / settings["temperature"], dim=1)
+    truth = torch.from_numpy(case.graph.y[nodes])
+    terms = [
+        F.cross_entropy(z[nodes], truth) + F.mse_loss(p, goal) * z.shape[1] for z, p in zip(logits, said, strict=True)
+    ]
+    case.gradients_match(torch.stack(terms).mean())
 
 
 @pytest.mark.parametrize("gamma", [1, 2, 3])

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from agssl.data.graph import Graph
+from agssl.errors import SettingsError
 from agssl.models.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.features import Inputs
@@ -23,6 +24,7 @@ from reference.graphs import blocks_graph, edge_list, random_graph
 from reference.settings import quick
 
 SEVEN = ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl", "graphmae")
+EIGHT = (*SEVEN, "grand")
 
 
 def test_the_share_of_dropped_edges_and_features_is_as_asked() -> None:
@@ -83,8 +85,20 @@ def test_a_view_that_changes_nothing_is_the_step_itself(layers: int, density: fl
     graph = random_graph(60, 60, density=density)
     views = views_of(graph, Shape(6, 8, 3, layers))
     torch.testing.assert_close(views.encode(View()), views.hidden())
-    everything = View(columns=np.ones(6, dtype=bool), masked=np.zeros(60, dtype=bool), order=np.arange(60))
+    ones = np.ones(60, dtype=np.float32)
+    everything = View(None, None, np.ones(6, dtype=bool), np.zeros(60, dtype=bool), np.arange(60), ones)
     torch.testing.assert_close(views.encode(everything), views.hidden())
+    torch.testing.assert_close(views.logits(everything), views.output.logits)
+
+
+@pytest.mark.parametrize("density", [1.0, 0.3])
+def test_a_view_with_noise_is_a_pass_of_training(density: float) -> None:
+    graph = random_graph(60, 60, density=density)
+    views = views_of(graph, Shape(6, 8, 3, 2))
+    source, rng = views.given, Rng(5)
+    training = source.model(source.inputs, whole_field(source.adjacency, 2), rng)
+    torch.testing.assert_close(views.logits(View(noise=rng)), training.logits)
+    assert not torch.allclose(views.logits(View(noise=Rng(6))), training.logits)
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -154,16 +168,28 @@ def test_each_trains_alone_in_both_settings(name: str, setting: str) -> None:
         assert torch.isfinite(result.logits).all()
 
 
-def test_all_seven_teach_one_student_and_train_jointly() -> None:
-    result = fit(blocks_graph(), quick(tasks=SEVEN, lambda_fit="train", epochs=2))
-    assert result.weights.shape == (60, 7)
-    joint = fit(blocks_graph(), quick(method="joint", tasks=("pairsim", "dgi", *SEVEN), epochs=2))
-    assert set(SEVEN) <= set(joint.history["joint"][0])
+def test_grand_trains_jointly_and_refuses_to_pre_train() -> None:
+    how = quick(method="single", tasks=("grand",), epochs=4)
+    for density in (1.0, 0.5):
+        losses = [r["grand"] for r in fit(blocks_graph(density=density), how).history["teacher grand"]]
+        assert losses[-1] < losses[0]
+    for method in ("single", "agssl", "joint", "autossl"):
+        with pytest.raises(SettingsError, match="'grand' needs labels, but pre-training .* has none; leave it out"):
+            fit(blocks_graph(), how.replace(method=method, setting="pf"))
+
+
+def test_all_eight_teach_one_student_and_train_jointly() -> None:
+    result = fit(blocks_graph(), quick(tasks=EIGHT, lambda_fit="train", epochs=2))
+    assert result.weights.shape == (60, 8)
+    searched = fit(blocks_graph(), quick(method="autossl", tasks=("clu", "grand"), epochs=2))
+    assert searched.weights.shape == (60, 2)
+    joint = fit(blocks_graph(), quick(method="joint", tasks=("pairsim", "dgi", *EIGHT), epochs=2))
+    assert set(EIGHT) <= set(joint.history["joint"][0])
 
 
 @pytest.mark.parametrize("shape", [{"layers": 2}, {"norm": "batch"}, {"head": "linear"}])
 def test_they_train_with_every_kind_of_network(shape: dict) -> None:
-    result = fit(blocks_graph(), quick(method="joint", tasks=SEVEN, epochs=2, **shape))
+    result = fit(blocks_graph(), quick(method="joint", tasks=EIGHT, epochs=2, **shape))
     assert torch.isfinite(result.logits).all()
 
 

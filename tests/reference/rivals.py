@@ -1,9 +1,9 @@
-"""The losses of GMI, MVGRL, GRACE, CG3, BGRL and GraphMAE as loops over nodes, in Python floats."""
+"""The losses of GMI, MVGRL, GRACE, CG3, BGRL, GraphMAE and GRAND as loops over nodes, in Python floats."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,18 @@ def bgrl(predicted: Sequence[Rows], seen: Sequence[Rows]) -> float:
 def graphmae(x: Rows, rebuilt: Rows, masked: Sequence[int], gamma: float) -> float:
     """1/|M| sum_{i in M} (1 - cos(x_i, z_i))^gamma."""
     return sum((1 - cosine(x[i], rebuilt[i])) ** gamma for i in masked) / len(masked)
+
+
+def grand(said: Sequence[Rows], labels: Mapping[int, int], temperature: float) -> float:
+    """Cross-entropy of the labelled nodes and squared distance of all to the sharpened mean, over views and nodes."""
+    views, n, classes = len(said), len(said[0]), len(said[0][0])
+    wrong = sum(-math.log(p[i][c]) for p in said for i, c in labels.items()) / (views * len(labels))
+    apart = 0.0
+    for i in range(n):
+        powers = [(sum(p[i][c] for p in said) / views) ** (1 / temperature) for c in range(classes)]
+        goal = [power / sum(powers) for power in powers]
+        apart += sum((p[i][c] - goal[c]) ** 2 for p in said for c in range(classes))
+    return wrong + apart / (views * n)
 
 
 def mvgrl(real: Sequence[Rows], fake: Sequence[Rows], weight: Rows) -> float:

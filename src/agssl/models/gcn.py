@@ -87,7 +87,7 @@ class Gcn(nn.Module):
             if corrupted is not None:
                 stream = rng.child("corrupted", layer) if rng else None
                 corrupted = self._next(corrupted, layer, field, stream, real=False)
-        return Output(hidden, corrupted, self._classify(hidden, field, rng))
+        return Output(hidden, corrupted, self.classify(hidden, field, rng))
 
     def project(self, inputs: Inputs, block: Csr, columns: Tensor | None = None) -> tuple[Tensor, ...]:
         """X W1 in column tiles that suit `block`, the propagation to come; where `columns` [d] is 0, X is 0."""
@@ -95,11 +95,11 @@ class Gcn(nn.Module):
         tile = weight.shape[1] if self.norms else tile_width(max(block.rows, len(weight)), weight.shape[1])
         return inputs.times([part.contiguous() for part in weight.split(tile, dim=1)])
 
-    def encode(self, projected: tuple[Tensor, ...], field: Field) -> tuple[Tensor, ...]:
-        """H from X W1, for a further view of the graph: no dropout, batch norm by the view's own averages."""
+    def encode(self, projected: tuple[Tensor, ...], field: Field, rng: Rng | None = None) -> tuple[Tensor, ...]:
+        """H from X W1, for a further view: batch norm by the view's own averages, no dropout without an `rng`."""
         hidden = self.activate(tuple(multiply(field.blocks[0], part) for part in projected), 0, False, real=False)
         for layer in range(1, self.shape.layers):
-            hidden = self._next(hidden, layer, field, None, real=False)
+            hidden = self._next(hidden, layer, field, rng.child("hidden", layer) if rng else None, real=False)
         return hidden
 
     def _first(
@@ -137,7 +137,8 @@ class Gcn(nn.Module):
         # In place: nothing else reads the sums, and fresh pages cost as much as the arithmetic.
         return tuple(torch.relu_(h.add_(b)) for h, b in zip(hidden, biases, strict=True))
 
-    def _classify(self, hidden: tuple[Tensor, ...], field: Field, rng: Rng | None) -> Tensor | None:
+    def classify(self, hidden: tuple[Tensor, ...], field: Field, rng: Rng | None) -> Tensor | None:
+        """Z of the nodes that the field's head names, [n, C], with dropout of H where there is an `rng`; or None."""
         if field.head is None:
             return None
         projected: Tensor | None = None

@@ -1,6 +1,6 @@
 """Pretext tasks: each import below registers one under its name."""
 
-from agssl.pretext import bgrl, cg3, clu, dgi, gca, gmi, grace, graphmae, mvgrl, pairdis, pairsim, par
+from agssl.pretext import bgrl, cg3, clu, dgi, gca, gmi, grace, grand, graphmae, mvgrl, pairdis, pairsim, par
 from agssl.pretext.base import ALPHA_GRID, TASKS, Batch, Task, View, Views
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "gca",
     "gmi",
     "grace",
+    "grand",
     "graphmae",
     "mvgrl",
     "pairdis",

@@ -65,6 +65,7 @@ class Task:
     name: ClassVar[str]
     alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)  # loss weights to choose from by validation where none is given
     space: ClassVar[Mapping[str, tuple]] = {}  # search ranges of the task's own settings
+    needs_classes: ClassVar[bool] = False  # whether it reads the class head: there is none while pre-training
 
     def settings(self) -> dict[str, object]:
         """The task's settings: with the graph they identify its prepared targets."""

@@ -8,6 +8,7 @@ import inspect
 import io
 import json
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,15 @@ def make_task(text: str) -> Task:
         return kind(**values)
     except TypeError as error:
         raise SettingsError(f"task {text!r}: {error}") from error
+
+
+def check_tasks(texts: Iterable[str], setting: str) -> None:
+    """Refuse tasks that do not exist, settings that they do not have, and pre-training (`pf`) without any sense."""
+    for text in texts:
+        if make_task(text).needs_classes and setting == "pf":
+            raise SettingsError(
+                f"task {text!r} needs labels, but pre-training (setting pf) has none; leave it out, or choose jt"
+            )
 
 
 def _value(text: str, kind: str) -> float | str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from agssl.models.gcn import Gcn, Output, joined
-from agssl.ops.csr import Csr
+from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
 from agssl.ops.field import Field, receptive_field, whole_field
 from agssl.ops.tiles import permute_rows
+from agssl.rng import Rng
 
 FEW = 0.3  # up to this share of the rows, cutting them out of sparse features costs less than multiplying them all
 Tiles = tuple[Tensor, ...]  # column tiles of one matrix
@@ -28,6 +29,8 @@ class View:
     columns: np.ndarray | None = None  # bool [d]: the features that are kept
     masked: np.ndarray | None = None  # bool [N]: the nodes whose features give way to a token
     order: np.ndarray | None = None  # a shuffle of the feature rows
+    scale: np.ndarray | None = None  # float32 [N]: what the features of each node are multiplied by
+    noise: Rng | None = None  # dropout, as in training, with masks from here; None: no dropout
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,28 +68,46 @@ class Views:
         return self.source
 
     def encode(self, view: View, encoder: Gcn | None = None, token: Tensor | None = None) -> Tensor:
-        """H of the nodes of a view, [n, F], without dropout.
+        """H of the nodes of a view, [n, F].
 
         Args:
             view: the input.
             encoder: another one than the network's own, such as a momentum copy.
             token: [d], the features of masked nodes; None: zeros.
         """
-        model = encoder or self.given.model
+        hidden, plan = self._encoded(view, encoder or self.given.model, token)
+        return _rows(hidden, plan, view.nodes)
+
+    def logits(self, view: View) -> Tensor:
+        """Z of all nodes of a view, [N, C], by the network's own class head."""
+        assert view.nodes is None, "logits are those of all nodes"
+        model = self.given.model
+        hidden, plan = self._encoded(view, model)
+        last = plan.blocks[-1]
+        head = last if model.shape.head == "gcn" else identity(last.rows, last.values.device)
+        logits = model.classify(hidden, replace(plan, head=head), view.noise)
+        assert logits is not None
+        return logits
+
+    def _encoded(self, view: View, model: Gcn, token: Tensor | None = None) -> tuple[Tiles, Field]:
+        """H of a view in column tiles, and which rows these are."""
         adjacency = self.given.adjacency if view.adjacency is None else _moved(view.adjacency, self.given.adjacency)
         # As in Problem.field: batch norm averages over whatever rows there are; and a shuffle needs every row.
         if view.nodes is None or model.shape.norm == "batch" or view.order is not None:
             plan = whole_field(adjacency, model.shape.layers)
         else:
             plan = receptive_field(adjacency, model.shape.layers, None, view.nodes)
-        projected = self._product(model, view.columns, plan)
+        projected = self._product(model, view, plan)
         if view.masked is not None:
             masked = view.masked if plan.inputs is None else view.masked[plan.inputs]
             projected = _substituted(projected, masked, None if token is None else token @ model.weights[0])
         if view.order is not None:
             order = torch.from_numpy(view.order).to(projected[0].device)
             projected = tuple(permute_rows(part, order, torch.argsort(order)) for part in projected)
-        return _rows(model.encode(projected, plan), plan, view.nodes)
+        if view.scale is not None:
+            scale = torch.from_numpy(view.scale if plan.inputs is None else view.scale[plan.inputs])
+            projected = tuple(part * scale.to(part.device)[:, None] for part in projected)
+        return model.encode(projected, plan, view.noise), plan
 
     def features(self, weight: Tensor, nodes: np.ndarray) -> Tensor:
         """X W of these nodes, [n, F], for a matrix W [d, F] of the task's own."""
@@ -95,14 +116,19 @@ class Views:
             return inputs.take(nodes).times([weight])[0]
         return inputs.times([weight])[0].index_select(0, torch.from_numpy(nodes).to(weight.device))
 
-    def _product(self, model: Gcn, columns: np.ndarray | None, plan: Field) -> Tiles:
+    def _product(self, model: Gcn, view: View, plan: Field) -> Tiles:
         """X W1; views of a step that differ only in what comes after share it."""
+        columns = view.columns
         key = (id(model), id(columns))
-        if plan.inputs is None and key in self._shared:
+        shares = plan.inputs is None and view.noise is None
+        if shares and key in self._shared:
             return self._shared[key][1]
         kept = None if columns is None else torch.from_numpy(columns).to(model.weights[0].device)
-        projected = model.project(self.given.inputs.take(plan.inputs), plan.blocks[0], kept)
-        if plan.inputs is None:
+        inputs = self.given.inputs.take(plan.inputs)
+        if view.noise is not None:
+            inputs = inputs.dropout(model.shape.input_dropout, view.noise.child("input"))
+        projected = model.project(inputs, plan.blocks[0], kept)
+        if shares:
             self._shared[key] = (columns, projected)  # holding the columns, so that their id stays theirs
         return projected
 

@@ -18,7 +18,7 @@ from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.models.gcn import Gcn
 from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
-from agssl.pretext.prepare import make_task, prepared
+from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.rng import Rng
 from agssl.store.stages import Stages
 from agssl.train.autossl import search_weights
@@ -121,6 +121,8 @@ def fit(
         device: where to compute.
         stages: where to keep what was trained, and to find what was.
     """
+    if settings.method != "gcn":
+        check_tasks(settings.tasks, settings.setting)  # name every mistake before the first epoch
     if settings.batch == "auto":
         settings = settings.replace(batch=batch_mode(graph, settings))
     problem = problem_of(graph, settings, device)
@@ -193,8 +195,6 @@ def shared(weighted: Sequence[Weighted], shares: Sequence[float]) -> list[Weight
 def fit_agssl(context: Context) -> Fit:
     """K teachers, integrated for every node and distilled into one student (Algorithm 1)."""
     settings = context.settings
-    for text in settings.tasks:  # name every mistake before the first epoch
-        make_task(text)
     _ = INTEGRATORS[settings.integration]
     teachers = tuple(train_teacher(context, text) for text in settings.tasks)
     knowledge = judge(context, teachers)
