@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from agssl.cli.bench import duration, parse_seeds
+from agssl.cli.bench import duration
+from agssl.cli.common import parse_seeds
 from agssl.errors import SettingsError
 from agssl.store.lock import Lock
 

@@ -95,6 +95,22 @@ def test_a_config_tuned_in_two_steps_says_so_and_is_what_was_scored(agssl: Agssl
     assert effective(Settings().replace(**{n: v for n, v in values.items() if n not in RUN_KEYS})) == best
 
 
+@pytest.mark.parametrize(("which", "seeds"), [("104-105", [104, 105]), ("103,101", [103, 101])])
+def test_tuning_seeds_can_be_named(agssl: Agssl, graph: Path, which: str, seeds: list[int]) -> None:
+    words = ("--method", "gcn", "--epochs", 1, "--trials", 1, "--only", "dropout")
+    done = agssl("tune", graph, *words, "--tuning-seeds", which, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["tuning_seeds"] == seeds
+
+
+@pytest.mark.parametrize(
+    ("which", "told"), [("99-101", "99 is below 100"), ("0", "give a count"), ("-1", "give a count"), ("few", "'few'")]
+)
+def test_tuning_seeds_that_make_no_sense_are_refused(agssl: Agssl, graph: Path, which: str, told: str) -> None:
+    done = agssl("tune", graph, "--method", "gcn", f"--tuning-seeds={which}")
+    assert done.code == 2 and told in done.err and len(done.err.splitlines()) == 1
+
+
 def test_a_table_with_other_neighbours_is_another_study(agssl: Agssl, graph: Path) -> None:
     words = ("tune", graph / "nodes.csv", "--method", "gcn", "--epochs", 1, "--tuning-seeds", 1, "--trials", 2)
     for knn, before in ((3, 0), (6, 0), (3, 2)):

@@ -65,7 +65,7 @@ AUTOSSL = Method("autossl", "AutoSSL", {"method": "autossl"})
 LF, TS = _scheme("lf", "AGSSL-LF", "agssl-lf"), _scheme("ts", "AGSSL-TS", "agssl-ts")
 AVERAGE = _scheme("average", "Average")
 HEURISTICS = (_scheme("random", "Random"), AVERAGE, _scheme("weighted", "Weighted"))
-MORE = (_single("graphmae", "GraphMAE"), _scheme("was", "WAS"))  # later than the paper
+MORE = (_single("graphmae", "GraphMAE"), _single("grand"), _scheme("was", "WAS"))  # later than the paper
 
 METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *MORE)}
 

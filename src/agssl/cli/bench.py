@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from agssl.cli.common import command_parser, json_text, say
+from agssl.cli.common import command_parser, json_text, parse_seeds, say
 from agssl.cli.options import add_jobs, check_jobs, cores, workers
 from agssl.errors import DataError, SettingsError, unknown_name
 
@@ -211,27 +211,6 @@ def _change(text: str) -> tuple[str, Any]:
     found = parse_alpha(found) if name == "alpha" and isinstance(found, str) else found
     Settings().replace(**{name: found})  # a mistake shows before anything runs
     return name, found
-
-
-def parse_seeds(text: str) -> tuple[int, ...]:
-    """Seeds from a count, a range or a list.
-
-    >>> parse_seeds("2"), parse_seeds("3-5"), parse_seeds("0,7")
-    ((0, 1), (3, 4, 5), (0, 7))
-    """
-    try:
-        if "," in text:
-            seeds = tuple(int(part) for part in text.split(",") if part.strip())
-        elif "-" in text.strip():
-            first, last = (int(part) for part in text.split("-"))
-            seeds = tuple(range(first, last + 1))
-        else:
-            seeds = tuple(range(int(text)))
-    except ValueError:
-        seeds = ()
-    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
-        raise SettingsError(f"seeds {text!r} is not understood; give a count (5), a range (0-4) or a list (0,7)")
-    return seeds
 
 
 class Progress:

@@ -54,6 +54,30 @@ def refuse_unknown(extra: Sequence[str], args: argparse.Namespace, parser: argpa
     raise SettingsError(f"unknown argument {extra[0]!r}{hint} see `{command.prog} --help`")
 
 
+def parse_seeds(text: str, first: int = 0) -> tuple[int, ...]:
+    """Seeds from a count (of those from `first` on), a range or a list.
+
+    >>> parse_seeds("2"), parse_seeds("2", 100), parse_seeds("3-5"), parse_seeds("0,7")
+    ((0, 1), (100, 101), (3, 4, 5), (0, 7))
+    """
+    try:
+        if "," in text:
+            seeds = tuple(int(part) for part in text.split(",") if part.strip())
+        elif "-" in text.strip():
+            low, high = (int(part) for part in text.split("-"))
+            seeds = tuple(range(low, high + 1))
+        else:
+            seeds = tuple(range(first, first + int(text)))
+    except ValueError:
+        seeds = ()
+    if not seeds or min(seeds) < 0 or len(set(seeds)) < len(seeds):
+        raise SettingsError(
+            f"seeds {text!r} is not understood; give a count (5), a range ({first}-{first + 4}) "
+            f"or a list ({first},{first + 7})"
+        )
+    return seeds
+
+
 def say(text: str) -> None:
     """A line on stderr."""
     print(text, file=sys.stderr, flush=True)

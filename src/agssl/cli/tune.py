@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agssl.cli.bench import duration
-from agssl.cli.common import bar, command_parser, console, json_text, say, table
+from agssl.cli.common import bar, command_parser, console, json_text, parse_seeds, say, table
 from agssl.cli.options import add_graph, add_jobs, add_settings, check_jobs, given_settings, make_plan, workers
 from agssl.errors import GraphError, SettingsError
 
@@ -39,10 +39,10 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--trials", type=int, default=50, metavar="N", help="complete trials in all (default: 50)")
     parser.add_argument(
         "--tuning-seeds",
-        type=int,
-        default=3,
-        metavar="N",
-        help=f"the seeds {FIRST_SEED}, {FIRST_SEED + 1}, ... (default: 3)",
+        default="3",
+        metavar="WHICH",
+        help=f"a count (2: {FIRST_SEED} and {FIRST_SEED + 1}), a range ({FIRST_SEED + 3}-{FIRST_SEED + 5}) or a list "
+        "(default: 3)",
     )
     parser.add_argument("--only", metavar="NAMES", help="search these alone, e.g. beta,tau,alpha (default: all)")
     parser.add_argument(
@@ -69,9 +69,14 @@ def run_tune(args: argparse.Namespace) -> int:
     """Search, write the best settings and print what was found."""
     plan = make_plan(args)
     config = Path(args.config).read_text(encoding="utf-8") if args.shared and args.config else ""
-    for name in ("trials", "tuning_seeds"):
-        if getattr(args, name) < 1:
-            raise SettingsError(f"{name.replace('_', '-')} = {getattr(args, name)}, but at least one is needed")
+    if args.trials < 1:
+        raise SettingsError(f"trials = {args.trials}, but at least one is needed")
+    seeds = parse_seeds(args.tuning_seeds, FIRST_SEED)
+    if min(seeds) < FIRST_SEED:
+        raise SettingsError(
+            f"tuning seed {min(seeds)} is below {FIRST_SEED}, but results are reported on such; "
+            f"take seeds from {FIRST_SEED} on"
+        )
     check_jobs(args)
     from agssl.search.space import space_of
     from agssl.search.study import Search, check_tuning
@@ -92,7 +97,6 @@ def run_tune(args: argparse.Namespace) -> int:
     graph = open_graph(args.graph, split=None, say=say, **how)
     if graph.missing is not None:
         raise GraphError(graph.missing)
-    seeds = range(FIRST_SEED, FIRST_SEED + args.tuning_seeds)
     graphs = {seed: without_test(graph, plan.split, seed) for seed in seeds}
     name = graph.name
     del graph  # from here on nobody has a test label
