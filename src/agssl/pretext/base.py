@@ -3,8 +3,9 @@
 A task is one file with three methods: `prepare` computes its targets once (they are cached on disk and shared by all
 seeds and runs), `head` makes its prediction head, `loss` scores one step. A task that draws something anew every epoch
 also has `sample`, which says what the step must compute: for which nodes, with which edges masked, with which shuffle.
-A task that compares several views of the graph draws them there, and asks the step to encode them (`Views.encode`) or
-to classify all nodes by them (`Views.logits`; it then says `needs_classes`) in its loss; one that follows the encoder with a copy of it keeps the copy in its head, by `start` and `after_step`.
+A task that compares several views of the graph draws them there, and asks the step to encode them (`Views.encode`) in
+its loss, or to classify all nodes by them (`Views.logits`; it then says `needs_classes`); one that follows the encoder
+with a copy of it keeps the copy in its head, by `start` and `after_step`.
 
 In mini-batches a task sees parts of the graph. Its targets there are `part`'s: prepared anew on the part, unless a task
 whose targets are of the whole graph (`needs_whole`) cuts them out; `wanted` names nodes that a part should have.
