@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,16 @@ def test_a_config_tuned_in_two_steps_says_so_and_is_what_was_scored(agssl: Agssl
     assert fitted.code == 0, fitted.err
     values = read_toml("run/config.toml", RUN_KEYS)
     assert effective(Settings().replace(**{n: v for n, v in values.items() if n not in RUN_KEYS})) == best
+
+
+def test_settings_of_a_task_are_searched_and_written(agssl: Agssl, graph: Path) -> None:
+    words = ("--tasks", "clu,pairdis", "--epochs", 1, "--trials", 3, "--tuning-seeds", 1, "--only", "clu.clusters")
+    done = agssl("tune", graph, *words, "--shared", "--out", "mine.toml", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)["best"]["settings"]["tasks"]
+    assert tomllib.loads(Path("mine.toml").read_text())["tasks"] == found
+    assert found[0] in {f"clu:clusters={n}" for n in (5, 10, 20)} and found[1] == "pairdis"
+    assert agssl("fit", graph, "--config", "mine.toml", "--epochs", 1).code == 0
 
 
 @pytest.mark.parametrize(("which", "seeds"), [("104-105", [104, 105]), ("103,101", [103, 101])])

@@ -6,6 +6,7 @@ import pytest
 
 from agssl.config import Settings
 from agssl.errors import SettingsError
+from agssl.pretext.prepare import make_task
 from agssl.search.space import all_of, settings_of, space_of, start
 
 
@@ -62,6 +63,28 @@ def test_only_narrows_the_space() -> None:
         space_of(Settings(), ["bata"])
     with pytest.raises(SettingsError, match="alpha"):
         space_of(Settings(method="gcn"), ["alpha"])
+
+
+def test_settings_of_tasks_are_searched_where_they_are_named() -> None:
+    base = Settings(tasks=("par:parts=400", "clu", "pairsim:pairs=50", "dgi"))
+    assert not any(name.startswith(("par.", "clu.")) for name in space_of(base))
+    space = space_of(base, ["par", "clu.clusters", "dgi.estimator", "tau"])
+    assert {"par.parts", "clu.clusters", "dgi.estimator", "tau"} == set(space)
+    positions = start(base, space)
+    assert space["par.parts"][positions["par.parts"]] == 400
+    assert space["dgi.estimator"][positions["dgi.estimator"]] == "jsd"
+    found = settings_of(base, {"par.parts": 100, "clu.clusters": 20, "dgi.estimator": "infonce"})
+    assert found.tasks == ("par:parts=100", "clu:clusters=20", "pairsim:pairs=50", "dgi:estimator=infonce")
+    assert make_task(found.tasks[3]).settings()["estimator"] == "infonce"
+
+
+def test_only_settings_of_tasks_that_teach_once_can_be_searched() -> None:
+    twice = Settings(tasks=("par", "par:parts=100", "clu"))
+    with pytest.raises(SettingsError, match=r"unknown parameter 'par\.parts'"):
+        space_of(twice, ["par.parts"])
+    for base in (Settings(tasks=("clu",)), Settings(method="gcn")):
+        with pytest.raises(SettingsError, match=r"unknown parameter 'par\.parts'"):
+            space_of(base, ["par.parts"])
 
 
 def test_parameters_become_settings_and_the_rest_stays() -> None:

@@ -44,7 +44,11 @@ def add_parser(subparsers: Any) -> None:
         help=f"a count (2: {FIRST_SEED} and {FIRST_SEED + 1}), a range ({FIRST_SEED + 3}-{FIRST_SEED + 5}) or a list "
         "(default: 3)",
     )
-    parser.add_argument("--only", metavar="NAMES", help="search these alone, e.g. beta,tau,alpha (default: all)")
+    parser.add_argument(
+        "--only",
+        metavar="NAMES",
+        help="search these alone, e.g. beta,tau,alpha, or tasks' own settings, e.g. par.parts",
+    )
     parser.add_argument(
         "--shared",
         action="store_true",
@@ -124,6 +128,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
     from agssl.bench.render import csv_of
     from agssl.config import effective
     from agssl.search.config_file import MADE, config_text, shared_command, shared_text
+    from agssl.search.space import setting_of
     from agssl.search.study import best_of, count, importances, open_study, run_study, train_teachers, trial_rows
     from agssl.store.atomic import write_text
 
@@ -147,7 +152,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
     ]
     if args.shared:
         options = given_settings(args) | ({} if args.split is None else {"split": args.split})
-        searched = {name.split(".")[0] for name in search.space}
+        searched = {setting_of(name) for name in search.space}
         text = shared_text(settings, searched, options, header, config)
     else:
         text = config_text(settings, header)

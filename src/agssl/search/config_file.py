@@ -43,7 +43,7 @@ def shared_text(
     values = dict(options) | {name: value for name, value in found.to_dict().items() if name in searched}
     # Who uses the file chooses the method, unless the config did already, or weights say nothing without its tasks.
     apart = set(_METHOD) - {name for name, _ in _statements(before)}
-    apart -= {"tasks"} if isinstance(values.get("alpha"), Mapping) else set()
+    apart -= {"tasks"} if isinstance(values.get("alpha"), Mapping) or "tasks" in searched else set()
     apart -= {"tasks", "method"} if "task_weights" in values else set()
     values = {name: value for name, value in values.items() if name not in apart}
     return _without(before, {*options, *searched}) + _comments(header) + tomli_w.dumps(values)

@@ -9,6 +9,8 @@ from typing import Any
 
 from agssl.config import CALIBRATIONS, NORMS, SCALINGS, Settings
 from agssl.errors import unknown_name
+from agssl.pretext import TASKS
+from agssl.pretext.prepare import make_task
 
 WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)
 DROPOUT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -36,7 +38,8 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
 
     Args:
         base: the method, its tasks and its strategy; whatever is not searched stays as it is here.
-        only: search these alone; `alpha` stands for all of them.
+        only: search these alone; `alpha` stands for all of them. The tasks' own settings, such as `par.parts`, are
+            searched only where they are named, each or (`par`) all of a task.
     """
     names = ["scaling", "self_weight", "norm", "hidden", "dropout", "input_dropout"]
     tasks = list(dict.fromkeys(text.split(":")[0] for text in base.tasks))
@@ -49,10 +52,27 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
     if only is None:
         return space
     wanted = set(only)
+    once = [] if base.method == "gcn" else [task for task in tasks if len(_named(base, task)) == 1]
+    space |= {f"{task}.{name}": choices for task in once for name, choices in TASKS[task].space.items()}
     for name in wanted:
-        if name not in space and not (name == "alpha" and weighed):
+        if name not in space and name not in {known.split(".")[0] for known in space}:
             raise unknown_name("parameter", name, space)
     return {name: choices for name, choices in space.items() if name in wanted or name.split(".")[0] in wanted}
+
+
+def setting_of(name: str) -> str:
+    """The setting that a parameter is part of.
+
+    >>> setting_of("tau"), setting_of("alpha.par"), setting_of("par.parts")
+    ('tau', 'alpha', 'tasks')
+    """
+    first, dot, _ = name.partition(".")
+    return "tasks" if dot and first != "alpha" else first
+
+
+def _named(base: Settings, task: str) -> list[int]:
+    """Where a task stands among those of the settings."""
+    return [at for at, text in enumerate(base.tasks) if text.split(":")[0] == task]
 
 
 def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
@@ -60,24 +80,35 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
 
     >>> settings_of(Settings(), {"hidden": 128, "alpha.par": 5.0}).alpha
     {'par': 5.0}
+    >>> settings_of(Settings(tasks=("par", "dgi")), {"par.parts": 100}).tasks
+    ('par:parts=100', 'dgi')
     """
     changes: dict[str, Any] = {}
     alpha = dict(base.alpha) if isinstance(base.alpha, Mapping) else {}
+    tasks = list(base.tasks)
     for name, value in values.items():
-        if name.startswith("alpha."):
+        if setting_of(name) == "alpha":
             alpha[name.removeprefix("alpha.")] = float(value)
+        elif setting_of(name) == "tasks":
+            task, _, own = name.partition(".")
+            (at,) = _named(base, task)
+            others = [part for part in tasks[at].split(":") if not part.startswith(f"{own}=")]
+            tasks[at] = ":".join([*others, f"{own}={value}"])
         else:
             changes[name] = value if isinstance(value, str) else int(value) if name in WHOLE else float(value)
     if alpha:
         changes["alpha"] = alpha
-    return base.replace(**changes)
+    return base.replace(tasks=tuple(tasks), **changes)
 
 
 def start(base: Settings, space: Space) -> dict[str, int]:
     """The positions in the space that are nearest to the settings themselves: where the search begins."""
     positions = {}
     for name, choices in space.items():
-        value: Any = base.alpha if name.startswith("alpha.") else getattr(base, name)
+        value: Any = getattr(base, setting_of(name))
+        if setting_of(name) == "tasks":
+            task, _, own = name.partition(".")
+            value = make_task(base.tasks[_named(base, task)[0]]).settings()[own]
         if value in choices:
             positions[name] = choices.index(value)
             continue
