@@ -49,7 +49,7 @@ def make_task(text: str) -> Task:
 
 
 def check_tasks(texts: Iterable[str], setting: str) -> None:
-    """Refuse tasks that do not exist, settings that they do not have, and pre-training (`pf`) without any sense."""
+    """Refuse tasks that do not exist, settings they do not have, and pre-training (`pf`) with one that needs labels."""
     for text in texts:
         if make_task(text).needs_classes and setting == "pf":
             raise SettingsError(
