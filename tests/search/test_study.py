@@ -233,6 +233,25 @@ def test_trials_that_break_down_are_passed_over_but_not_for_ever(
         run(search_of(tmp_path / "b"), 3)
 
 
+def test_a_position_that_failed_is_not_tried_again_until_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = replace(search_of(tmp_path), space={"self_weight": CHOICES["self_weight"]})
+    tasks = scored(monkeypatch, lambda task: "too large" if task.settings.self_weight > 0.3 else 0.5)
+    events = run(search, 4)
+    assert sorted(event.state for event in events) == ["complete", "complete", "failed", "failed"]
+    assert len({task.settings for task in tasks}) == 4
+    scored(monkeypatch, lambda task: 0.5)
+    assert [event.state for event in run(search, 4)] == ["complete", "complete"]
+
+
+def test_a_search_whose_every_position_fails_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = replace(search_of(tmp_path), space={"self_weight": CHOICES["self_weight"]})
+    scored(monkeypatch, lambda task: "too large")
+    with pytest.raises(TrainingError, match="all 4 trials failed, the last one because: too large"):
+        run(search, 4)
+
+
 @pytest.mark.parametrize(
     ("error", "why"),
     [

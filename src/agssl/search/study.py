@@ -9,7 +9,7 @@ import random
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -135,16 +135,16 @@ def count(study: optuna.Study) -> dict[str, int]:
     return {"complete": names.count("COMPLETE"), "pruned": names.count("PRUNED"), "failed": names.count("FAIL")}
 
 
-def ask_new(search: Search, study: optuna.Study) -> optuna.Trial | None:
+def ask_new(search: Search, study: optuna.Study, broken: Collection[tuple] = ()) -> optuna.Trial | None:
     """The next trial, at a position where none has been; None: there is no such position left.
 
     Near its best the sampler likes to ask for the same again, which would say nothing new and count as a trial. It gets
-    a random other position instead.
+    a random other position instead. Positions in `broken` failed and would fail again.
     """
     from optuna.trial import TrialState
 
     past = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING))
-    tried = {tuple(trial.params.get(name) for name in search.space) for trial in past}
+    tried = {tuple(trial.params.get(name) for name in search.space) for trial in past}.union(broken)
     if len(tried) >= math.prod(map(len, search.space.values())):
         return None
     trial = study.ask()
@@ -157,7 +157,7 @@ def ask_new(search: Search, study: optuna.Study) -> optuna.Trial | None:
     while position in tried:
         position = tuple(draw.randrange(len(choices)) for choices in search.space.values())
     study.enqueue_trial(dict(zip(search.space, position, strict=True)))
-    return ask_new(search, study)
+    return ask_new(search, study, broken)
 
 
 def train_teachers(
@@ -213,7 +213,8 @@ def run_study(
     common = Common(halves, search.cache, stages, search.threads)
     flying: dict[int, Running] = {}
     ready: deque[Task] = deque()
-    complete, failures = count(study)["complete"], 0
+    complete = count(study)["complete"]
+    broken: dict[tuple, str] = {}  # positions that failed in this run, and why; a later run tries them again
 
     def task(number: int) -> Task:
         running = flying[number]
@@ -223,20 +224,20 @@ def run_study(
     def feed() -> Task | None:
         if ready:
             return ready.popleft()
-        if complete + len(flying) >= trials or (trial := ask_new(search, study)) is None:
+        if complete + len(flying) >= trials or (trial := ask_new(search, study, broken)) is None:
             return None
         values = {name: search.space[name][position] for name, position in trial.params.items()}
         flying[trial.number] = Running(trial, settings_of(search.base, values))
         return task(trial.number)
 
     def done(item: Task, result: float | str) -> None:
-        nonlocal complete, failures
+        nonlocal complete
         running = flying[item.trial]
         if isinstance(result, str):
-            failures += 1
+            broken[tuple(running.trial.params[name] for name in search.space)] = result
             end(item.trial, TrialState.FAIL, None, result)
-            if failures > max(10, trials):
-                raise TrainingError(f"{failures} trials failed, the last one because: {result}")
+            if len(broken) > max(10, trials):
+                raise TrainingError(f"{len(broken)} trials failed, the last one because: {result}")
             return
         running.scores.append(result)
         mean = statistics.fmean(running.scores)
@@ -267,6 +268,8 @@ def run_study(
         raise
     if stages is not None:
         trim(stages.folder, 0)
+    if not complete and broken:
+        raise TrainingError(f"all {len(broken)} trials failed, the last one because: {[*broken.values()][-1]}")
 
 
 def best_of(search: Search, study: optuna.Study) -> tuple[int, float, Settings]:
