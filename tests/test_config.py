@@ -74,6 +74,7 @@ def test_replace_refuses_unknown_names_with_the_nearest() -> None:
         Settings(patience=None, alpha={"par": 1.0}),
         Settings(tasks=("dgi",), alpha="auto", hidden=7),
         Settings(method="joint", tasks=("dgi",), task_weights={"dgi": 0.5}),
+        Settings(student_tasks={"par:parts=100": 20.0}),
     ],
 )
 def test_settings_come_back_from_plain_values(settings: Settings) -> None:

@@ -65,6 +65,7 @@ class Settings:
     shrinkage: float = 0.0  # pull of lambda toward equal weights
     student_gradient: bool = False  # whether the loss of lambda also moves the student
     student_dropout: float = 0.5
+    student_tasks: Mapping[str, float] | None = None  # pretext tasks of the students themselves, with their weights
     generations: int = 2  # students in turn; the one before joins the teachers with half the weight
     task_weights: Mapping[str, float] | None = None  # lambda of method joint, one a task; None: 1/K each
     outer: str = "labels"  # what autossl judges task weights by: labels (those of lambda_fit), or pseudo-homophily
@@ -128,6 +129,8 @@ class Settings:
             )
         if self.task_weights is not None:
             self._check_task_weights(self.task_weights)
+        if self.student_tasks is not None:
+            _check_weights("student_tasks", self.student_tasks)
 
     def _check_tasks(self) -> None:
         if not self.tasks and self.method != "gcn":
@@ -170,14 +173,11 @@ class Settings:
             raise SettingsError(
                 f"task_weights are those of method joint, but the method is {self.method}; leave them out"
             )
-        if not isinstance(given, Mapping):
-            raise SettingsError(f"task_weights = {given!r}, but it must be a number for each task: par=1,clu=0.2")
+        _check_weights("task_weights", given)
         names = {name for text in self.tasks for name in (text, text.split(":")[0])}
-        for name, value in given.items():
+        for name in given:
             if name not in names:
                 raise unknown_name("task in task_weights", str(name), names)
-            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
-                raise SettingsError(f"task_weights: {name} = {value!r}, but it must be a number of 0 or above")
         for text in self.tasks:
             if text not in given and text.split(":")[0] not in given:
                 raise SettingsError(f"task_weights has no weight for {text!r}; give each task one, 0 to leave it out")
@@ -195,6 +195,18 @@ class Settings:
         if self.task_weights is None:
             return 1 / len(self.tasks)
         return float(self.task_weights.get(text, self.task_weights.get(text.split(":")[0], 0.0)))
+
+    @property
+    def all_tasks(self) -> tuple[str, ...]:
+        """The tasks that some network of the method trains with: teachers, and students by themselves.
+
+        >>> Settings(tasks=("clu",), student_tasks={"par": 20.0}).all_tasks
+        ('clu', 'par')
+        """
+        if self.method == "gcn":
+            return ()
+        own = () if self.method != "agssl" or self.student_tasks is None else tuple(self.student_tasks)
+        return tuple(dict.fromkeys((*self.tasks, *own)))
 
     def of_teacher(self, text: str) -> Settings:
         """With these, `fit` trains the teacher of one task, and nothing else.
@@ -228,10 +240,18 @@ class Settings:
         return cls().replace(**(absent | dict(values)))
 
 
+def _check_weights(setting: str, given: Mapping[str, float]) -> None:
+    if not isinstance(given, Mapping):
+        raise SettingsError(f"{setting} = {given!r}, but it must be a number for each task: par=1,clu=0.2")
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
+            raise SettingsError(f"{setting}: {name} = {value!r}, but it must be a number of 0 or above")
+
+
 # What a method does not read. Anything else counts, so that a new setting is never passed over by mistake.
 _DISTILLATION = (
     *("integration", "beta", "tau", "lambda_fit", "folds", "calibrate", "shrinkage"),
-    *("student_gradient", "student_dropout", "generations"),
+    *("student_gradient", "student_dropout", "student_tasks", "generations"),
 )
 _SEARCH = ("outer", "search", "search_budget", "lambda_lr")
 _UNREAD = {

@@ -90,6 +90,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         shrinkage: float = Settings.shrinkage,
         student_gradient: bool = Settings.student_gradient,
         student_dropout: float = Settings.student_dropout,
+        student_tasks: Mapping[str, float] | None = None,
         generations: int = Settings.generations,
         task_weights: Mapping[str, float] | None = None,
         outer: str = Settings.outer,
@@ -129,6 +130,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.shrinkage = shrinkage
         self.student_gradient = student_gradient
         self.student_dropout = student_dropout
+        self.student_tasks = student_tasks
         self.generations = generations
         self.task_weights = task_weights
         self.outer = outer

@@ -67,7 +67,7 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
         raise SettingsError(f"device {device!r} is not available on this machine; leave --device out to use the CPU")
     if settings.method == "gcn":
         return
-    check_tasks(settings.tasks, settings.setting)
+    check_tasks(settings)
     if settings.method == "agssl":
         _ = INTEGRATORS[settings.integration]
     if settings.method == "autossl" and settings.search == "es":
@@ -224,7 +224,7 @@ def prepare(job: Job) -> None:
     batches = batches_of(job.graph, job.settings, job.cache)
     if batches is not None and batches.mode == "partition" and batches.steps > 1:
         _ = batches.parts
-    for text in () if job.settings.method == "gcn" else job.settings.tasks:
+    for text in job.settings.all_tasks:
         task = make_task(text)
         if batches is None or task.needs_whole:
             prepared(task, job.graph, job.cache)

@@ -110,7 +110,8 @@ def test_teachers_serve_every_fit_that_only_distils_differently(tmp_path: Path, 
     chosen = quick(tasks=("par", "clu"), epochs=4, patience=None, generations=1)
     fit(graph, chosen, 1, stages=stages)
     assert len(steps) == 4 * 3
-    for changes in ({"beta": 1.0}, {"tau": 2.0}, {"integration": "lf"}, {"student_dropout": 0.3}):
+    own = {"student_tasks": {"clu": 2.0}}
+    for changes in ({"beta": 1.0}, {"tau": 2.0}, {"integration": "lf"}, {"student_dropout": 0.3}, own):
         steps.clear()
         other = chosen.replace(**changes)
         result = fit(graph, other, 1, stages=stages)

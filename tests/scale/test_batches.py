@@ -264,7 +264,8 @@ def test_a_stopped_training_in_mini_batches_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_stopped_student_goes_on_to_the_same_records(tmp_path: Path, mode: str) -> None:
-    graph, how = blocks_graph(600), settings(tasks=("clu", "dgi"), batch=mode, batch_nodes=60)
+    how = settings(tasks=("clu", "dgi"), student_tasks={"clu": 2.0, "pairdis": 1.0}, batch=mode, batch_nodes=60)
+    graph = blocks_graph(600)
     stages = Stages(tmp_path, every=0, brief=0)
     stop_after("student", 1, graph, how, stages)
     assert fit(graph, how, seed=1, stages=stages).history == fit(graph, how, seed=1).history

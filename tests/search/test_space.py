@@ -78,6 +78,19 @@ def test_settings_of_tasks_are_searched_where_they_are_named() -> None:
     assert make_task(found.tasks[3]).settings()["estimator"] == "infonce"
 
 
+def test_tasks_of_students_are_searched_where_they_are_named() -> None:
+    base = Settings(tasks=("par", "clu"), student_tasks={"clu": 5.0})
+    assert not any(name.startswith("student_tasks") for name in space_of(base))
+    assert set(space_of(base, ["student_tasks"])) == {"student_tasks.par", "student_tasks.clu"}
+    space = space_of(base, ["student_tasks.clu", "student_tasks.par"])
+    values = {name: space[name][position] for name, position in start(base, space).items()}
+    assert values == {"student_tasks.par": 0.0, "student_tasks.clu": 5.0}
+    found = settings_of(base, {"student_tasks.par": 20.0})
+    assert found.student_tasks == {"clu": 5.0, "par": 20.0} and found.alpha is None
+    with pytest.raises(SettingsError, match="student_tasks"):
+        space_of(Settings(method="gcn"), ["student_tasks.par"])
+
+
 def test_only_settings_of_tasks_that_teach_once_can_be_searched() -> None:
     twice = Settings(tasks=("par", "par:parts=100", "clu"))
     with pytest.raises(SettingsError, match=r"unknown parameter 'par\.parts'"):

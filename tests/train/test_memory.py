@@ -33,6 +33,9 @@ def test_the_parts_sum_up_and_grow_with_what_they_are_for() -> None:
     assert estimate(graph, Settings(hidden=128)).activations == pytest.approx(2 * base.activations, rel=0.2)
     assert estimate(graph, Settings(layers=2)).activations > 1.5 * base.activations
     assert estimate(graph, Settings(tasks=("par",))).activations < base.activations  # no shuffled view
+    with_view = estimate(graph, Settings(tasks=("par",), student_tasks={"dgi": 1.0}))
+    assert with_view.activations > estimate(graph, Settings(tasks=("par",))).activations
+    assert with_view.logits == estimate(graph, Settings(tasks=("par",))).logits
     assert estimate(graph, Settings(method="gcn")).total < base.total
     assert estimate(large(40_000), settings).graph > 1.8 * base.graph
 

@@ -19,6 +19,7 @@ from reference.settings import quick as settings
         {"tasks": ()}, {"tasks": "par"}, {"dropout": 1.0}, {"dropout": -0.1}, {"lr": 0}, {"beta": -1}, {"alpha": -1},
         {"alpha": "best"}, {"alpha": {"par": -2}}, {"method": "agsl"}, {"setting": "joint"}, {"folds": 1},
         {"weight_decay": float("inf")}, {"hidden": 2.5}, {"hidden": True}, {"head": "mlp"}, {"norm": "layer"},
+        {"student_tasks": 20.0}, {"student_tasks": {"par": -1.0}}, {"student_tasks": {"par": "much"}},
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
@@ -33,6 +34,8 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> No
         ({"tasks": ("par", "pairsm")}, "pairsim"),
         ({"tasks": ("clu:clusters=100",)}, "60 nodes"),
         ({"tasks": ("par:parts=61",)}, "60 nodes"),
+        ({"student_tasks": {"pra": 20.0}}, "par"),
+        ({"student_tasks": {"par:parts=61": 20.0}}, "60 nodes"),
         ({"integration": "tss"}, "ts"),
         ({"method": "single"}, "one task"),
     ],

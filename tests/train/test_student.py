@@ -42,6 +42,27 @@ def test_the_history_of_the_student_keeps_what_the_figures_need(lambda_fit: str)
         assert record["loss"] == pytest.approx(total, rel=1e-4)
 
 
+@pytest.mark.parametrize("batch", ["full", "partition"])
+def test_students_train_with_tasks_of_their_own(batch: str) -> None:
+    own = {"par:parts=4": 3.0, "pairsim": 0.5, "dgi": 0.25}
+    how = settings(tasks=("clu",), beta=2.0, student_tasks=own, batch=batch, batch_nodes=24)
+    result = fit(blocks_graph(), how)
+    for stage in ("student", "student 2"):
+        for record in result.history[stage]:
+            total = record["task"] + 2 * record["distill"] + record["weights"]
+            total += sum(weight * record[name] for name, weight in own.items())
+            assert record["loss"] == pytest.approx(total, rel=1e-4)
+            assert all(record[name] > 0 for name in own)
+    plain = fit(blocks_graph(), how.replace(student_tasks=None))
+    assert torch.equal(plain.teachers[0].network.logits, result.teachers[0].network.logits)
+    assert not torch.equal(plain.logits, result.logits)
+
+
+def test_a_task_without_weight_changes_nothing() -> None:
+    plain, none = (fit(blocks_graph(), settings(tasks=("clu",), student_tasks=own)) for own in (None, {"par": 0.0}))
+    assert torch.equal(plain.logits, none.logits) and plain.history == none.history
+
+
 def test_the_squared_error_is_that_of_the_integrated_teacher() -> None:
     graph = blocks_graph()
     result = fit(graph, settings(integration="average", tasks=("clu", "par"), lambda_fit="train"))

@@ -49,6 +49,7 @@ _HELP = {
     "shrinkage": "pull of the teachers' weights toward equal ones; 0.1 is strong",
     "student_gradient": "let the loss of the teachers' weights move the student, too",
     "student_dropout": "dropout of the student's hidden representation",
+    "student_tasks": "pretext tasks that students train with beside the teachers, and their weights (par=20)",
     "generations": "students in turn; the one before joins the teachers with half the weight, and is kept if the next "
     "is clearly worse",
     "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",

@@ -8,11 +8,11 @@ import inspect
 import io
 import json
 import logging
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
+from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.errors import DataError, SettingsError
 from agssl.pretext.base import TASKS, Targets, Task
@@ -48,10 +48,10 @@ def make_task(text: str) -> Task:
         raise SettingsError(f"task {text!r}: {error}") from error
 
 
-def check_tasks(texts: Iterable[str], setting: str) -> None:
+def check_tasks(settings: Settings) -> None:
     """Refuse tasks that do not exist, settings they do not have, and pre-training (`pf`) with one that needs labels."""
-    for text in texts:
-        if make_task(text).needs_classes and setting == "pf":
+    for text in settings.all_tasks:
+        if make_task(text).needs_classes and settings.setting == "pf" and text in settings.tasks:
             raise SettingsError(
                 f"task {text!r} needs labels, but pre-training (setting pf) has none; leave it out, or choose jt"
             )

@@ -13,8 +13,10 @@ from agssl.pretext import TASKS
 from agssl.pretext.prepare import make_task
 
 WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)
+STUDENT_WEIGHTS = (0.0, 5.0, 20.0, 60.0)  # of a task that students train with
 DROPOUT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 WHOLE = ("hidden", "generations")  # parameters that are whole numbers
+BY_TASK = ("alpha", "student_tasks")  # settings with a number a task
 Value = float | str
 CHOICES: Mapping[str, tuple[Value, ...]] = {
     "scaling": SCALINGS,
@@ -38,8 +40,8 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
 
     Args:
         base: the method, its tasks and its strategy; whatever is not searched stays as it is here.
-        only: search these alone; `alpha` stands for all of them. The tasks' own settings, such as `par.parts`, are
-            searched only where they are named, each or (`par`) all of a task.
+        only: search these alone; `alpha` stands for all of them. The tasks' own settings, such as `par.parts`, and
+            tasks of the students, such as `student_tasks.par`, are searched only where they are named, each or all.
     """
     names = ["scaling", "self_weight", "norm", "hidden", "dropout", "input_dropout"]
     tasks = list(dict.fromkeys(text.split(":")[0] for text in base.tasks))
@@ -53,6 +55,8 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
         return space
     wanted = set(only)
     once = [] if base.method == "gcn" else [task for task in tasks if len(_named(base, task)) == 1]
+    if base.method == "agssl":
+        space |= {f"student_tasks.{task}": STUDENT_WEIGHTS for task in tasks}
     space |= {f"{task}.{name}": choices for task in once for name, choices in TASKS[task].space.items()}
     for name in wanted:
         if name not in space and name not in {known.split(".")[0] for known in space}:
@@ -67,7 +71,7 @@ def setting_of(name: str) -> str:
     ('tau', 'alpha', 'tasks')
     """
     first, dot, _ = name.partition(".")
-    return "tasks" if dot and first != "alpha" else first
+    return "tasks" if dot and first not in BY_TASK else first
 
 
 def _named(base: Settings, task: str) -> list[int]:
@@ -84,11 +88,12 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
     ('par:parts=100', 'dgi')
     """
     changes: dict[str, Any] = {}
-    alpha = dict(base.alpha) if isinstance(base.alpha, Mapping) else {}
     tasks = list(base.tasks)
     for name, value in values.items():
-        if setting_of(name) == "alpha":
-            alpha[name.removeprefix("alpha.")] = float(value)
+        if setting_of(name) in BY_TASK:
+            setting, _, task = name.partition(".")
+            before = changes.get(setting, getattr(base, setting))
+            changes[setting] = (dict(before) if isinstance(before, Mapping) else {}) | {task: float(value)}
         elif setting_of(name) == "tasks":
             task, _, own = name.partition(".")
             (at,) = _named(base, task)
@@ -96,8 +101,6 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
             tasks[at] = ":".join([*others, f"{own}={value}"])
         else:
             changes[name] = value if isinstance(value, str) else int(value) if name in WHOLE else float(value)
-    if alpha:
-        changes["alpha"] = alpha
     return base.replace(tasks=tuple(tasks), **changes)
 
 
@@ -113,7 +116,7 @@ def start(base: Settings, space: Space) -> dict[str, int]:
             positions[name] = choices.index(value)
             continue
         if isinstance(value, Mapping):
-            value = value.get(name.removeprefix("alpha."))
+            value = value.get(name.partition(".")[2])
         if not isinstance(value, int | float):
             value = 1.0
         positions[name] = min(range(len(choices)), key=lambda i, v=value, c=choices: abs(c[i] - v))  # type: ignore[misc]

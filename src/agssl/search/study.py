@@ -20,7 +20,7 @@ from agssl.data.graph import Graph
 from agssl.errors import MissingExtraError, TrainingError
 from agssl.pool import work
 from agssl.search.objective import Common, Task, halved, score, trim
-from agssl.search.space import Space, all_of, settings_of, start
+from agssl.search.space import Space, all_of, setting_of, settings_of, start
 from agssl.store.stages import Stages, fingerprint
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 STARTUP = 5  # complete trials before any is pruned
 SMALL = 32  # positions of a space that are all tried, in turn and with all seeds
 RANDOM = 10  # trials before the sampler learns from those before
-STUDENTS = {"beta", "tau", "student_dropout", "generations", "calibrate"}  # parameters that leave teachers as they are
+# settings that leave teachers as they are
+STUDENTS = {"beta", "tau", "student_dropout", "student_tasks", "generations", "calibrate"}
 AGAIN = 2  # times that a trial goes back to the queue because its process died; it may itself be why
 
 log = logging.getLogger("agssl")
@@ -171,7 +172,7 @@ def train_teachers(
         say: hears of every teacher.
         cluster: where to train them instead of here.
     """
-    if search.stages is None or search.base.method != "agssl" or not STUDENTS.issuperset(search.space):
+    if search.stages is None or search.base.method != "agssl" or not STUDENTS.issuperset(map(setting_of, search.space)):
         return
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
     common = Common(halves, search.cache, search.stages, search.threads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from agssl.rng import Rng
 from agssl.scale.world import World, together
 from agssl.store.stages import Stages
 from agssl.train.loop import Best, Record, Schedule, by_validation, train
-from agssl.train.network import Trained, Watch, ignore
+from agssl.train.network import Trained, Watch, Weighted, after_step, forward, ignore, make_heads, pretext_losses
 from agssl.train.problem import Problem
 
 BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
@@ -58,14 +58,16 @@ def train_student(
     stage: str = "student",
     previous: Tensor | None = None,
     stages: Stages | None = None,
+    tasks: Sequence[Weighted] = (),
 ) -> Student:
     """Distil the teachers into a fresh network while lambda learns from L_W.
 
     `previous` are the logits [N, C] of a student of an earlier generation, which joins the teachers at half the weight.
-    What is in `stages` already is not trained again.
+    With `tasks`, the student trains with them as well. What is in `stages` already is not trained again.
     """
     model = Gcn(problem.shape, rng.child("model")).to(problem.device)
-    both = torch.nn.ModuleDict({"model": model, "integrator": integrator})
+    heads = make_heads(problem, model, tasks, rng)
+    learns = torch.nn.ModuleDict({"model": model, "integrator": integrator, "heads": heads})
     elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)
     probabilities = torch.softmax(knowledge.logits / how.tau, dim=-1) if problem.batches is None else None
     # What each node was last told. An epoch's figures are of the nodes in its steps: nothing else is known of it.
@@ -76,7 +78,9 @@ def train_student(
 
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
         here, known = _within(knowledge, part.nodes)
-        logits = model(part.inputs, part.whole, rng.child("dropout")).logits
+        own = [weighted.within(part) for weighted in tasks]
+        output, views, batches = forward(part, model, own, True, rng, everywhere=True)
+        logits = output.logits
         assert logits is not None
         seen = logits if how.student_gradient else logits.detach()
         integrator.step(rng.child("integrator"))
@@ -93,20 +97,24 @@ def train_student(
             "task": part.task_loss(logits.index_select(0, train_at)),
             "distill": distill_kl(logits, target, how.tau),
         }
+        losses |= pretext_losses(heads, own, views, batches)
         total = losses["task"] + how.beta * losses["distill"]
+        for weighted in tasks:
+            total = total + weighted.weight * losses[weighted.name]
         if integrator.learns:
             judged = integrator(seen.index_select(0, here.nodes), here.judged)
             losses["weights"] = weight_loss(judged, here.judged, here.labels, how.tau)
             total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
         return losses | {"loss": total}
 
-    world, step_of = World.current(), together(both, losses_of)
+    world, step_of = World.current(), together(learns, losses_of)
 
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         seen_now.zero_()
-        for part, step in problem.steps(rng, True, judges=judges):
+        for part, step in problem.steps(rng, True, lambda rng: [w.wanted(rng) for w in tasks], judges):
             yield step_of(part, step)
-        world.align(both)
+            after_step(model, heads, tasks)
+        world.align(learns)
         world.agree(seen_now, weights_now, target_now)
 
     buckets = degree_buckets(problem.graph.degree)
@@ -124,21 +132,22 @@ def train_student(
     checkpoint = None
     if stages is not None:
         checkpoint = stages.checkpoint(
-            both,
+            learns,
             problem=problem.fingerprint,
             knowledge=knowledge,
             integrator=type(integrator).__name__,
             how=how,
             previous=previous,
+            tasks=[weighted.decides for weighted in tasks],
             schedule=schedule,
             rng=rng,
         )
     best, history = Best(), []
-    parameters = list(both.parameters())
-    for record in train(both, parameters, objective, evaluate, by_validation, schedule, rng, best, checkpoint, stage):
+    parameters = list(learns.parameters())
+    for record in train(learns, parameters, objective, evaluate, by_validation, schedule, rng, best, checkpoint, stage):
         history.append(record)
         watch(stage, record)
-    both.load_state_dict(best.state)
+    learns.load_state_dict(best.state)
     logits = world.told(lambda: problem.logits(model))
     integrator.eval()
     with torch.no_grad():

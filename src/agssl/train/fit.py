@@ -122,7 +122,7 @@ def fit(
         stages: where to keep what was trained, and to find what was.
     """
     if settings.method != "gcn":
-        check_tasks(settings.tasks, settings.setting)  # name every mistake before the first epoch
+        check_tasks(settings)  # name every mistake before the first epoch
     if settings.batch == "auto":
         settings = settings.replace(batch=batch_mode(graph, settings))
     problem = problem_of(graph, settings, device)
@@ -225,6 +225,8 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
     settings, problem = context.settings, context.problem
     problem = problem.with_shape(replace(problem.shape, dropout=settings.student_dropout))
     how = Distillation(settings.beta, settings.tau, settings.shrinkage, settings.student_gradient)
+    weights = settings.student_tasks or {}
+    tasks = [Weighted(text, *context.targets(text), weight) for text, weight in weights.items() if weight > 0]
     students: dict[str, Student] = {}
     previous = None
     for generation in range(1, settings.generations + 1):
@@ -233,7 +235,9 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
         integrator = INTEGRATORS[settings.integration](knowledge, rng.child("integrator")).to(problem.device)
         logits = None if previous is None else previous.network.logits
         student = train_student(
-            problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, logits, context.stages
+            *(problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, logits),
+            stages=context.stages,
+            tasks=tasks,
         )
         if previous is not None:
             now, before = student.network.best["val_accuracy"], previous.network.best["val_accuracy"]

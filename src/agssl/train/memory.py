@@ -60,8 +60,8 @@ class Estimate:
 
 def estimate(graph: Graph, settings: Settings) -> Estimate:
     """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
-    tasks = () if settings.method == "gcn" else tuple(text.split(":")[0] for text in settings.tasks)
-    teachers = len(tasks) if settings.method == "agssl" else 0
+    tasks = tuple(text.split(":")[0] for text in settings.all_tasks)
+    teachers = len(settings.tasks) if settings.method == "agssl" else 0
     rows, share = _rows(graph, settings, tasks), 1.0
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
@@ -80,7 +80,8 @@ def _rows(graph: Graph, settings: Settings, tasks: tuple[str, ...]) -> float:
     n, layers = graph.num_nodes, settings.layers
     last = n * (EVALUATION + 2 * (layers - 1))  # every network ends with a pass over all nodes
     if settings.method == "agssl":
-        last = max(last, n * TRAINING * layers)  # so does the student's every step
+        own = tuple(text.split(":")[0] for text in settings.student_tasks or ())
+        last = max(last, _step(graph, layers, True, own))  # so does the student's every step
     groups = [tasks] if settings.method in ("gcn", "joint") else [(task,) for task in tasks]
     return max(last, *(_step(graph, layers, settings.norm == "batch", group) for group in groups))
 

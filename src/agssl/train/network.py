@@ -168,9 +168,17 @@ def step_losses(
     if labels:
         assert output.logits is not None
         losses["task"] = problem.task_loss(output.logits)
-    for weighted, head, batch in zip(tasks, heads, batches, strict=True):
-        losses[weighted.name] = weighted.task.loss(head, views, batch, weighted.targets)
-    return losses
+    return losses | pretext_losses(heads, tasks, views, batches)
+
+
+def pretext_losses(
+    heads: nn.ModuleList, tasks: Sequence[Weighted], views: Views, batches: Sequence[Batch]
+) -> dict[str, Tensor]:
+    """The loss of each task, by name."""
+    return {
+        weighted.name: weighted.task.loss(head, views, batch, weighted.targets)
+        for weighted, head, batch in zip(tasks, heads, batches, strict=True)
+    }
 
 
 def after_step(model: Gcn, heads: nn.ModuleList, tasks: Sequence[Weighted]) -> None:
@@ -180,11 +188,15 @@ def after_step(model: Gcn, heads: nn.ModuleList, tasks: Sequence[Weighted]) -> N
 
 
 def forward(
-    problem: Problem, model: Gcn, tasks: Sequence[Weighted], labels: bool, rng: Rng
+    problem: Problem, model: Gcn, tasks: Sequence[Weighted], labels: bool, rng: Rng, everywhere: bool = False
 ) -> tuple[Output, Views, list[Batch]]:
-    """One forward pass that serves the labels and all tasks, over no more rows than they need."""
+    """One forward pass that serves the labels and all tasks, over no more rows than they need.
+
+    Logits are those of the training nodes, where `labels` are read, or of all nodes, `everywhere`.
+    """
     if not tasks:
-        inputs, field = problem.train_field
+        whole = problem.inputs, problem.everything(problem.normalised)
+        inputs, field = whole if everywhere else problem.train_field
         output = model(inputs, field, rng.child("dropout"))
         return output, Views(output, field), []
     batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.name)) for w in tasks]
@@ -197,6 +209,8 @@ def forward(
     if all(batch.nodes is not None for batch in batches):
         nodes = np.concatenate([batch.nodes for batch in batches if batch.nodes is not None])
     field = problem.field(adjacency, problem.train_nodes if labels else None, nodes)
+    if everywhere:
+        field = problem.everything(adjacency)
     orders = [batch.permutation for batch in batches if batch.permutation is not None]
     shuffle = None
     if orders:

@@ -190,10 +190,9 @@ class Problem:
         plan = receptive_field(self.normalised, self.shape.layers, head, np.empty(0, dtype=np.int64), limit=0.95)
         return self.inputs.take(plan.inputs), replace(plan, inputs=None)
 
-    @cached_property
-    def whole(self) -> Field:
-        """The plan for everything."""
-        return replace(whole_field(self.normalised, self.shape.layers), head=self.head_rows(self.normalised, None))
+    def everything(self, adjacency: Csr) -> Field:
+        """The plan for the logits and hidden rows of all nodes."""
+        return replace(whole_field(adjacency, self.shape.layers), head=self.head_rows(adjacency, None))
 
     @cached_property
     def train_field(self) -> tuple[Inputs, Field]:
