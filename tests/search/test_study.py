@@ -15,18 +15,9 @@ from agssl.data.graph import Graph
 from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
+from agssl.search.outcome import best_of, gain_of, importances, mean_by_node, trial_rows
 from agssl.search.space import CHOICES, space_of
-from agssl.search.study import (
-    Event,
-    Search,
-    best_of,
-    count,
-    importances,
-    open_study,
-    run_study,
-    train_teachers,
-    trial_rows,
-)
+from agssl.search.study import Event, Search, count, open_study, run_study, train_teachers
 from agssl.store.stages import Stages
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -50,7 +41,13 @@ def run(search: Search, trials: int) -> list[Event]:
 def scored(monkeypatch: pytest.MonkeyPatch, how: Callable[[Any], float | str]) -> list[Any]:
     """Replace the fit by a function of the task; gives the list of tasks that were scored."""
     tasks: list[Any] = []
-    monkeypatch.setattr(study, "score", lambda common, task: tasks.append(task) or how(task))
+
+    def score(common: Any, task: Any) -> Any:
+        tasks.append(task)
+        value = how(task)
+        return value if isinstance(value, str) else np.arange(20_000) < round(20_000 * value)
+
+    monkeypatch.setattr(study, "score", score)
     return tasks
 
 
@@ -99,7 +96,7 @@ def test_the_fit_sees_one_half_of_validation_and_is_scored_on_the_other(monkeypa
     (given,) = seen
     assert (given.y[list(checked)] == -1).all() and (given.y[list(kept)] == graph.y[list(kept)]).all()
     predicted = real(given, BASE, 100).logits.argmax(1).numpy()
-    assert value == pytest.approx(np.mean([predicted[node] == graph.y[node] for node in checked]))
+    assert value.tolist() == [predicted[node] == graph.y[node] for node in sorted(checked)]
 
 
 def test_one_validation_node_can_not_be_halved() -> None:
@@ -313,8 +310,43 @@ def test_another_graph_split_or_list_of_choices_makes_another_study(tmp_path: Pa
     assert len(names) == 6
 
 
+def test_a_search_says_how_sure_its_gain_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = replace(search_of(tmp_path), space={"self_weight": CHOICES["self_weight"]})
+    halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
+    fixed = {seed: half.split.test % 3 == 1 for seed, half in halves.items()}
+    monkeypatch.setattr(study, "score", lambda common, task: fixed[task.seed])
+    run(search, 2)
+    assert gain_of(search, open_study(search)) is None  # all equal: the first is the best
+
+    def better(common: Any, task: Any) -> np.ndarray:  # right at all but the first node
+        return np.arange(len(fixed[task.seed])) > 0
+
+    monkeypatch.setattr(study, "score", better)
+    run(search, 3)
+    found = gain_of(search, open_study(search))
+    assert found is not None and found["over_trial"] == 0
+    rows = [
+        (node, int(place > 0) - int(node % 3 == 1))
+        for half in halves.values()
+        for place, node in enumerate(half.split.test)
+    ]
+    mean = sum(value for _, value in rows) / len(rows)
+    sums = {node: sum(value - mean for other, value in rows if other == node) for node, _ in rows}
+    assert found["mean"] == pytest.approx(mean)
+    assert found["standard_error"] == pytest.approx(sum(s**2 for s in sums.values()) ** 0.5 / len(rows))
+
+
+def test_seeds_on_the_same_nodes_do_not_make_a_gain_surer() -> None:
+    values, nodes = np.array([1.0, 0.0, 0.0, -1.0, 1.0, 1.0]), np.arange(6)
+    mean, error = mean_by_node(values, nodes)
+    assert error == pytest.approx(values.std() / 6**0.5)
+    again = mean_by_node(np.tile(values, 9), np.tile(nodes, 9))
+    assert again == pytest.approx((mean, error))
+    assert mean_by_node(np.tile(values, 9), np.arange(54))[1] == pytest.approx(error / 3)
+
+
 def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scored(monkeypatch, lambda task: float(task.settings.hidden))
+    scored(monkeypatch, lambda task: task.settings.hidden / 1000)
     search = search_of(tmp_path)
     run(search, 1)
     assert importances(open_study(search)) == {}
@@ -334,7 +366,7 @@ def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path)
         kept.append(objective.score(objective.Common({100: graph}, stages=stages), task))
         files.append(len(list(tmp_path.iterdir())))
     assert files == [2 + 2, 2 + 2 + 2]  # two teachers and two students, then two students
-    assert kept == plain
+    assert [right.tolist() for right in kept] == [right.tolist() for right in plain]
 
 
 def test_teachers_that_all_trials_share_are_trained_before_them(

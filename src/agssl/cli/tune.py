@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,8 +129,9 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
     from agssl.bench.render import csv_of
     from agssl.config import effective
     from agssl.search.config_file import MADE, config_text, shared_command, shared_text
+    from agssl.search.outcome import best_of, gain_of, importances, trial_rows
     from agssl.search.space import setting_of
-    from agssl.search.study import best_of, count, importances, open_study, run_study, train_teachers, trial_rows
+    from agssl.search.study import count, open_study, run_study, train_teachers
     from agssl.store.atomic import write_text
 
     with workers(args, 1) as (jobs, cluster):
@@ -150,6 +152,9 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
         f"seeds {', '.join(map(str, seeds))}; no test label was read",
         f"agssl {__version__}",
     ]
+    gain = gain_of(search, study)
+    if gain is not None:
+        header.insert(3, f"above trial {gain['over_trial']}, where the search began, by {_points(gain)}")
     if args.shared:
         options = given_settings(args) | ({} if args.split is None else {"split": args.split})
         searched = {setting_of(name) for name in search.space}
@@ -166,6 +171,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
         "tuning_seeds": seeds,
         "trials": counts,
         "best": {"trial": number, "score": score, "settings": effective(settings)},
+        "gain": gain,
         "importances": importances(study),
         "config": str(out),
         "table": str(out.with_suffix(".csv")),
@@ -200,6 +206,10 @@ class _Teller:
         say(line)
 
 
+def _points(gain: Mapping[str, float]) -> str:
+    return f"{gain['mean']:.4f} (standard error over validation nodes {gain['standard_error']:.4f})"
+
+
 def _show(summary: dict[str, Any]) -> None:
     out, best, trials = console(), summary["best"], summary["trials"]
     out.print(
@@ -207,6 +217,14 @@ def _show(summary: dict[str, Any]) -> None:
         f"{trials['failed']} failed or interrupted) is trial {best['trial']}, score {best['score']:.4f}",
         soft_wrap=True,
     )
+    if summary["gain"] is not None:
+        gain = summary["gain"]
+        close = gain["mean"] <= gain["standard_error"]
+        out.print(
+            f"it is above trial {gain['over_trial']}, where the search began, by {_points(gain)}"
+            + (": too close to tell" if close else ""),
+            soft_wrap=True,
+        )
     if summary["importances"]:
         rows = table("parameter", "importance", "", left=("parameter", ""))
         for name, value in summary["importances"].items():

@@ -65,8 +65,8 @@ def halved(graph: Graph, seed: int) -> Graph:
     return graph.with_split(Split(split.train, kept, scored, f"{split.origin}, validation halved"))
 
 
-def score(common: Common, task: Task) -> float | str:
-    """The accuracy on the half that the fit did not see; or why it failed."""
+def score(common: Common, task: Task) -> np.ndarray | str:
+    """Which nodes are right of the half that the fit did not see, bool; or why it failed."""
     torch.set_num_threads(common.threads)
     graph = common.graphs[task.seed]
     assert graph.split is not None
@@ -78,7 +78,7 @@ def score(common: Common, task: Task) -> float | str:
     except Exception as error:  # as where memory does not suffice for these settings: others may still do
         return " ".join("".join(traceback.format_exception_only(error)).split())
     predicted = result.logits.argmax(1).cpu().numpy()
-    return float((predicted == graph.y)[graph.split.test].mean())
+    return (predicted == graph.y)[graph.split.test]
 
 
 def trim(folder: Path, limit: int = STORE_LIMIT) -> None:

@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from agssl.config import Settings, effective
 from agssl.data.graph import Graph
 from agssl.errors import MissingExtraError, TrainingError
@@ -86,6 +88,7 @@ class Running:
     trial: optuna.Trial
     settings: Settings
     scores: list[float] = field(default_factory=list)
+    right: list[str] = field(default_factory=list)  # of each seed, which scored nodes, as bits in hexadecimal
     began: float = field(default_factory=time.monotonic)
 
 
@@ -180,10 +183,10 @@ def train_teachers(
     waiting = deque(Task(0, step, search.base.of_teacher(text), seed) for step, (seed, text) in enumerate(tasks))
     complete = 0
 
-    def done(item: Task, result: float | str) -> None:
+    def done(item: Task, result: np.ndarray | str) -> None:
         nonlocal complete
         complete += 1
-        how = result if isinstance(result, str) else f"{result:.4f}"  # why it failed; the trials will say so, too
+        how = result if isinstance(result, str) else f"{result.mean():.4f}"  # or why it failed
         say(f"[{complete}/{len(tasks)}] teacher {item.settings.tasks[0]} of seed {item.seed}: {how}")
 
     work(functools.partial(score, common), lambda: waiting.popleft() if waiting else None, done, jobs, cluster=cluster)
@@ -231,7 +234,7 @@ def run_study(
         flying[trial.number] = Running(trial, settings_of(search.base, values))
         return task(trial.number)
 
-    def done(item: Task, result: float | str) -> None:
+    def done(item: Task, result: np.ndarray | str) -> None:
         nonlocal complete
         running = flying[item.trial]
         if isinstance(result, str):
@@ -240,7 +243,8 @@ def run_study(
             if len(broken) > max(10, trials):
                 raise TrainingError(f"{len(broken)} trials failed, the last one because: {result}")
             return
-        running.scores.append(result)
+        running.scores.append(float(result.mean()))
+        running.right.append(np.packbits(result).tobytes().hex())
         mean = statistics.fmean(running.scores)
         running.trial.report(mean, item.step)
         if len(running.scores) == len(seeds):
@@ -254,6 +258,7 @@ def run_study(
     def end(number: int, state: TrialState, mean: float | None, why: str = "") -> None:
         running = flying.pop(number)
         running.trial.set_user_attr("scores", running.scores)
+        running.trial.set_user_attr("right", running.right)
         study.tell(number, mean if state == TrialState.COMPLETE else None, state)
         words = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
         seconds = time.monotonic() - running.began
@@ -271,36 +276,3 @@ def run_study(
         trim(stages.folder, 0)
     if not complete and broken:
         raise TrainingError(f"all {len(broken)} trials failed, the last one because: {[*broken.values()][-1]}")
-
-
-def best_of(search: Search, study: optuna.Study) -> tuple[int, float, Settings]:
-    """Number, score and settings of the best complete trial; the first one among equals."""
-    best = study.best_trial
-    assert best.value is not None
-    values = {name: search.space[name][position] for name, position in best.params.items()}
-    return best.number, best.value, settings_of(search.base, values)
-
-
-def trial_rows(search: Search, study: optuna.Study) -> list[dict[str, Any]]:
-    """Every trial that ended, in order: its score, that of each seed, and what it tried."""
-    rows = []
-    for trial in study.get_trials(deepcopy=False):
-        if trial.state.name not in ("COMPLETE", "PRUNED"):
-            continue
-        scores = zip(search.graphs, trial.user_attrs["scores"], strict=False)  # a pruned one has fewer
-        tried = {name: search.space[name][position] for name, position in trial.params.items()}
-        about = {"trial": trial.number, "state": trial.state.name.lower(), "score": trial.value}
-        rows.append(about | {f"seed {seed}": value for seed, value in scores} | tried)
-    return rows
-
-
-def importances(study: optuna.Study) -> dict[str, float]:
-    """How much of the differences between trials each parameter explains, largest first; empty with too few trials."""
-    import optuna
-
-    scores = {trial.value for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE"}
-    if len(scores) < 2 or len(study.best_trial.params) < 2:
-        return {}
-    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
-    found = optuna.importance.get_param_importances(study, evaluator=evaluator)
-    return {name: float(value) for name, value in found.items()}
