@@ -131,6 +131,8 @@ class Settings:
             self._check_task_weights(self.task_weights)
         if self.student_tasks is not None:
             _check_weights("student_tasks", self.student_tasks)
+            # 20 and 20.0 are the same setting, also to whoever compares or hashes what is written of it
+            object.__setattr__(self, "student_tasks", {name: float(v) for name, v in self.student_tasks.items()})
 
     def _check_tasks(self) -> None:
         if not self.tasks and self.method != "gcn":

@@ -46,13 +46,13 @@ def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> N
     assert not list((Path.cwd().parent / "cache" / "stages").rglob("*.safetensors"))
 
 
-def test_alpha_is_set_as_for_fit(agssl: Agssl, graph: Path) -> None:
+def test_weights_of_tasks_are_set_as_for_fit(agssl: Agssl, graph: Path) -> None:
     words = ("bench", "table1", "--datasets", graph, "--methods", "agssl-ts", "--settings", "jt", "--seeds", 1)
-    words += (*QUICK, "--set", 'tasks=["clu"]', "--set", "alpha=clu=3")
+    words += (*QUICK, "--set", 'tasks=["clu"]', "--set", "alpha=clu=3", "--set", "student_tasks=clu=2")
     done = agssl(*words)
     assert done.code == 0, done.err
     record = json.loads(next(Path("results/bench/small").glob("agssl-ts-*.json")).read_text())
-    assert record["alphas"] == {"clu": 3.0}
+    assert record["alphas"] == {"clu": 3.0} and record["settings"]["student_tasks"] == {"clu": 2.0}
 
 
 def test_two_commands_do_not_run_the_same_cells_at_once(agssl: Agssl, graph: Path) -> None:

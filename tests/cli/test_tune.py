@@ -35,6 +35,9 @@ def test_the_settings_found_are_a_config_for_fit(agssl: Agssl, graph: Path) -> N
     text = Path("results/tune/small-agssl-ts.toml").read_text()
     assert text.startswith("# made by: agssl tune ") and "# best of 3 complete trials" in text
     assert "seeds 100, 101; no test label was read" in text
+    gain = value["gain"]
+    assert (gain is None) == (value["best"]["trial"] == 0) == ("# above trial 0" not in text)
+    assert gain is None or (gain["over_trial"] == 0 and gain["mean"] > 0 and gain["standard_error"] > 0)
     rows = list(csv.DictReader(Path(value["table"]).read_text().splitlines()))
     assert [row["state"] for row in rows] == ["complete"] * 3
     best = rows[value["best"]["trial"]]

@@ -197,8 +197,8 @@ def _dataset(name: str) -> str:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """A setting as NAME=VALUE, the value as JSON or plain text; alpha as for `fit`, too (par=10,clu=1)."""
-    from agssl.config import Settings, parse_alpha
+    """A setting as NAME=VALUE, the value as JSON or plain text; weights as for `fit`, too (alpha=par=10,clu=1)."""
+    from agssl.config import Settings, parse_alpha, parse_task_weights
 
     name, equals, value = text.partition("=")
     if not equals:
@@ -208,7 +208,8 @@ def _change(text: str) -> tuple[str, Any]:
     except ValueError:
         found = value
     name = name.strip().replace("-", "_")
-    found = parse_alpha(found) if name == "alpha" and isinstance(found, str) else found
+    by_task = {"alpha": parse_alpha, "task_weights": parse_task_weights, "student_tasks": parse_task_weights}
+    found = by_task[name](found) if name in by_task and isinstance(found, str) else found
     Settings().replace(**{name: found})  # a mistake shows before anything runs
     return name, found
 
