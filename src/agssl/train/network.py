@@ -195,8 +195,7 @@ def forward(
     Logits are those of the training nodes, where `labels` are read, or of all nodes, `everywhere`.
     """
     if not tasks:
-        whole = problem.inputs, problem.everything(problem.normalised)
-        inputs, field = whole if everywhere else problem.train_field
+        inputs, field = (problem.inputs, problem.whole) if everywhere else problem.train_field
         output = model(inputs, field, rng.child("dropout"))
         return output, Views(output, field), []
     batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.name)) for w in tasks]

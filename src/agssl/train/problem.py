@@ -195,6 +195,11 @@ class Problem:
         return replace(whole_field(adjacency, self.shape.layers), head=self.head_rows(adjacency, None))
 
     @cached_property
+    def whole(self) -> Field:
+        """The same, where no edge is masked."""
+        return self.everything(self.normalised)
+
+    @cached_property
     def train_field(self) -> tuple[Inputs, Field]:
         """The plan for the logits of the training nodes alone."""
         return self.fixed_field(self.train_nodes)
