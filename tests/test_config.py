@@ -140,3 +140,8 @@ def test_every_setting_is_an_option_of_fit() -> None:
 def test_how_a_graph_is_cut_counts_only_where_it_is_cut() -> None:
     assert effective(Settings(batch="full", batch_nodes=10)) == effective(Settings())
     assert effective(Settings(batch="partition")) != effective(Settings(batch="partition", batch_nodes=10))
+
+
+def test_tasks_of_students_that_mean_the_same_look_the_same() -> None:
+    assert Settings(student_tasks={"par": 20, "clu": 0}) == Settings(student_tasks={"par": 20.0})
+    assert Settings(student_tasks={"par": 0.0}) == Settings(student_tasks={}) == Settings()

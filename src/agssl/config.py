@@ -131,8 +131,9 @@ class Settings:
             self._check_task_weights(self.task_weights)
         if self.student_tasks is not None:
             _check_weights("student_tasks", self.student_tasks)
-            # 20 and 20.0 are the same setting, also to whoever compares or hashes what is written of it
-            object.__setattr__(self, "student_tasks", {name: float(v) for name, v in self.student_tasks.items()})
+            # Equal settings should look equal: 20 and 20.0, and a weight of 0 and none.
+            weighed = {name: float(weight) for name, weight in self.student_tasks.items() if weight > 0}
+            object.__setattr__(self, "student_tasks", weighed or None)
 
     def _check_tasks(self) -> None:
         if not self.tasks and self.method != "gcn":

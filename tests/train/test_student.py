@@ -58,11 +58,6 @@ def test_students_train_with_tasks_of_their_own(batch: str) -> None:
     assert not torch.equal(plain.logits, result.logits)
 
 
-def test_a_task_without_weight_changes_nothing() -> None:
-    plain, none = (fit(blocks_graph(), settings(tasks=("clu",), student_tasks=own)) for own in (None, {"par": 0.0}))
-    assert torch.equal(plain.logits, none.logits) and plain.history == none.history
-
-
 def test_the_squared_error_is_that_of_the_integrated_teacher() -> None:
     graph = blocks_graph()
     result = fit(graph, settings(integration="average", tasks=("clu", "par"), lambda_fit="train"))

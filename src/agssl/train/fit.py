@@ -225,8 +225,7 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
     settings, problem = context.settings, context.problem
     problem = problem.with_shape(replace(problem.shape, dropout=settings.student_dropout))
     how = Distillation(settings.beta, settings.tau, settings.shrinkage, settings.student_gradient)
-    weights = settings.student_tasks or {}
-    tasks = [Weighted(text, *context.targets(text), weight) for text, weight in weights.items() if weight > 0]
+    tasks = [Weighted(text, *context.targets(text), weight) for text, weight in (settings.student_tasks or {}).items()]
     students: dict[str, Student] = {}
     previous = None
     for generation in range(1, settings.generations + 1):
