@@ -204,12 +204,13 @@ def forward(
     if masked:
         source, target = (np.concatenate(ends) for ends in zip(*masked, strict=True))
         adjacency = problem.adjacency.without(source, target).to(problem.device)
-    nodes = None
-    if all(batch.nodes is not None for batch in batches):
-        nodes = np.concatenate([batch.nodes for batch in batches if batch.nodes is not None])
-    field = problem.field(adjacency, problem.train_nodes if labels else None, nodes)
     if everywhere:
         field = problem.everything(adjacency)
+    else:
+        nodes = None
+        if all(batch.nodes is not None for batch in batches):
+            nodes = np.concatenate([batch.nodes for batch in batches if batch.nodes is not None])
+        field = problem.field(adjacency, problem.train_nodes if labels else None, nodes)
     orders = [batch.permutation for batch in batches if batch.permutation is not None]
     shuffle = None
     if orders:
