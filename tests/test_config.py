@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,24 @@ def test_every_setting_is_an_option_of_fit() -> None:
 def test_how_a_graph_is_cut_counts_only_where_it_is_cut() -> None:
     assert effective(Settings(batch="full", batch_nodes=10)) == effective(Settings())
     assert effective(Settings(batch="partition")) != effective(Settings(batch="partition", batch_nodes=10))
+
+
+@pytest.mark.parametrize(
+    ("whole", "same"),
+    [
+        ({"student_dropout": 0}, {"student_dropout": 0.0}),
+        ({"beta": 1, "tau": 2}, {"beta": 1.0, "tau": 2.0}),
+        ({"alpha": 5}, {"alpha": 5.0}),
+        ({"alpha": {"par": 5, "clu": None}}, {"alpha": {"par": 5.0, "clu": None}}),
+        (
+            {"method": "joint", "tasks": ("par",), "task_weights": {"par": 1}},
+            {"method": "joint", "tasks": ("par",), "task_weights": {"par": 1.0}},
+        ),
+    ],
+)
+def test_a_whole_number_and_the_same_with_a_point_are_one_setting(whole: Any, same: Any) -> None:
+    # to the letter: cells, stages and runs are known by these values as text
+    assert json.dumps(effective(Settings(**whole))) == json.dumps(effective(Settings(**same)))
 
 
 def test_tasks_of_students_that_mean_the_same_look_the_same() -> None:

@@ -131,7 +131,7 @@ class Settings:
             self._check_task_weights(self.task_weights)
         if self.student_tasks is not None:
             _check_weights("student_tasks", self.student_tasks)
-            # Equal settings should look equal: 20 and 20.0, and a weight of 0 and none.
+            # A weight of 0 is none.
             weighed = {name: float(weight) for name, weight in self.student_tasks.items() if weight > 0}
             object.__setattr__(self, "student_tasks", weighed or None)
 
@@ -155,6 +155,7 @@ class Settings:
         good = isinstance(value, Real) and not isinstance(value, bool)
         if not good or not (low < value < high or (include_low and value == low)):
             raise SettingsError(f"{name} = {value!r}, but it must be a number {must}")
+        object.__setattr__(self, name, float(value))  # equal settings should look equal: 1 and 1.0
 
     def _check_alpha(self) -> None:
         values = self.alpha.items() if isinstance(self.alpha, Mapping) else [("alpha", self.alpha)]
@@ -170,6 +171,8 @@ class Settings:
                     f"alpha of {name} = {value!r}, but it must be a number of 0 or above, one a task "
                     "(par=10,clu=1), or auto"
                 )
+        as_floats = {name: value if value is None or value == "auto" else float(value) for name, value in values}
+        object.__setattr__(self, "alpha", as_floats if isinstance(self.alpha, Mapping) else as_floats["alpha"])
 
     def _check_task_weights(self, given: Mapping[str, float]) -> None:
         if self.method != "joint":
@@ -186,6 +189,7 @@ class Settings:
                 raise SettingsError(f"task_weights has no weight for {text!r}; give each task one, 0 to leave it out")
         if not any(map(self.task_weight, self.tasks)):
             raise SettingsError("task_weights are all 0; give at least one task a weight above 0")
+        object.__setattr__(self, "task_weights", {name: float(weight) for name, weight in given.items()})
 
     def alpha_of(self, text: str) -> float | str | None:
         """Alpha of a task as given: a number, "auto", or None, where the task brings its own to choose from."""
