@@ -151,11 +151,10 @@ class Settings:
             )
 
     def _number(self, name: str, low: float, high: float, must: str, include_low: bool = False) -> None:
-        value = getattr(self, name)
-        good = isinstance(value, Real) and not isinstance(value, bool)
-        if not good or not (low < value < high or (include_low and value == low)):
-            raise SettingsError(f"{name} = {value!r}, but it must be a number {must}")
-        object.__setattr__(self, name, float(value))  # equal settings should look equal: 1 and 1.0
+        number = _as_float(getattr(self, name))
+        if not (low < number < high or (include_low and number == low)):
+            raise SettingsError(f"{name} = {getattr(self, name)!r}, but it must be a number {must}")
+        object.__setattr__(self, name, number)  # equal settings should look equal: 1 and 1.0
 
     def _check_alpha(self) -> None:
         values = self.alpha.items() if isinstance(self.alpha, Mapping) else [("alpha", self.alpha)]
@@ -166,7 +165,7 @@ class Settings:
         for name, value in values:
             if value is None or (value == "auto" and not isinstance(self.alpha, Mapping)):
                 continue
-            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
+            if not 0 <= _as_float(value) < float("inf"):
                 raise SettingsError(
                     f"alpha of {name} = {value!r}, but it must be a number of 0 or above, one a task "
                     "(par=10,clu=1), or auto"
@@ -247,11 +246,21 @@ class Settings:
         return cls().replace(**(absent | dict(values)))
 
 
+def _as_float(value: Any) -> float:
+    """A number as a float, infinite if too large for one; NaN, which is in no range, for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return float("nan")
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
 def _check_weights(setting: str, given: Mapping[str, float]) -> None:
     if not isinstance(given, Mapping):
         raise SettingsError(f"{setting} = {given!r}, but it must be a number for each task: par=1,clu=0.2")
     for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < float("inf"):
+        if not 0 <= _as_float(value) < float("inf"):
             raise SettingsError(f"{setting}: {name} = {value!r}, but it must be a number of 0 or above")
 
 
