@@ -1,0 +1,121 @@
+"""Do fits of this checkout and of another revision give the same bits on this machine?
+
+Each fit is one `agssl fit` with seed 0 and the shipped settings, in a process of its own, with a cache of its own. What
+is compared: the model's tensors, the logits of model and teachers, the per-node teacher weights, the predictions and the
+histories. Finished fits of the other revision are kept in `--keep` and not run again.
+
+    python benchmarks/same_bits.py --against 7c586cd --datasets digits,cora
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from safetensors.numpy import load_file
+
+ROOT = Path(__file__).resolve().parent.parent
+# By name, what to ask `agssl fit` for. Revisions before the option got its name say --setting.
+FITS: dict[str, dict[str, str]] = {
+    "lf": {"integration": "lf"},
+    "ts": {"integration": "ts"},
+    "average": {"integration": "average"},
+    "pf": {"integration": "ts", "strategy": "pf"},
+}
+FILES = ("model.safetensors", "history.json", "predictions.csv", "task_weights.csv")
+
+
+def main() -> int:
+    """Run what is missing and compare; 1 where anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--against", default="7c586cd", metavar="REV", help="the other revision (default: 7c586cd)")
+    parser.add_argument("--datasets", default="digits,cora,computers", help="with commas")
+    parser.add_argument("--fits", default=",".join(FITS), help=f"of {', '.join(FITS)}")
+    parser.add_argument("--keep", type=Path, default=ROOT / "runs" / "same-bits", help="where runs are kept")
+    parser.add_argument("--jobs", type=int, default=1, help="fits side by side")
+    parser.add_argument("--only", choices=("before", "after"), help="run one side, and compare nothing")
+    parser.add_argument("--options", default="", help="more options of agssl fit, e.g. '--epochs 3'")
+    args = parser.parse_args()
+    revision = _git("rev-parse", "--short=12", args.against)
+    cells = [(dataset, fit) for dataset in args.datasets.split(",") for fit in args.fits.split(",")]
+    with tempfile.TemporaryDirectory() as scratch:
+        sides = {
+            "before": (Path(scratch) / "before", args.keep / revision),
+            "after": (ROOT, Path(scratch) / "after-runs"),
+        }
+        if args.only != "after":
+            _git("worktree", "add", "--detach", str(sides["before"][0]), revision)
+        try:
+            asked = [(side, cell) for cell in cells for side in sides if args.only in (None, side)]
+            with ThreadPoolExecutor(args.jobs) as pool:
+                list(pool.map(lambda item: run(*sides[item[0]], *item[1], args.options), asked))
+            if args.only:
+                return 0
+            found = [compare(sides["before"][1] / _name(*cell), sides["after"][1] / _name(*cell)) for cell in cells]
+        finally:
+            if args.only != "after":
+                _git("worktree", "remove", "--force", str(sides["before"][0]))
+    for cell, differences in zip(cells, found, strict=True):
+        print(f"{_name(*cell)}: {'; '.join(differences) or 'the same bits'}")
+    return int(any(found))
+
+
+def run(code: Path, out: Path, dataset: str, fit: str, options: str) -> None:
+    """One fit by the code in a folder, unless its run is there already."""
+    folder = out / _name(dataset, fit)
+    if (folder / "run.json").exists():
+        return
+    asked = dict(FITS[fit])
+    if "strategy" in asked and not (code / "src" / "agssl" / "base").is_dir():
+        asked["setting"] = asked.pop("strategy")
+    words = [word for name, value in asked.items() for word in (f"--{name}", value)]
+    environment = os.environ | {
+        "PYTHONPATH": str(code / "src"),
+        "AGSSL_CACHE": str(out / "cache" / _name(dataset, fit)),
+        "OMP_NUM_THREADS": "1",
+    }
+    command = [sys.executable, "-m", "agssl", "fit", dataset, "--seed", "0", "--out", str(folder), *words]
+    print(f"{out.name}: {_name(dataset, fit)}", file=sys.stderr, flush=True)
+    done = subprocess.run([*command, *options.split()], env=environment, cwd=code, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
+
+
+def compare(before: Path, after: Path) -> list[str]:
+    """What differs between two runs."""
+    return [name for name in FILES if _content(before / "seed-0" / name) != _content(after / "seed-0" / name)]
+
+
+def _content(path: Path) -> Any:
+    if not path.exists():
+        return None
+    if path.suffix == ".json":
+        return json.loads(path.read_text())
+    if path.suffix == ".csv":
+        with open(path, newline="") as file:
+            return list(csv.reader(file))
+    tensors = load_file(path)
+    named = {name: (array.shape, array.tobytes()) for name, array in tensors.items() if not name.startswith("model.")}
+    # the model's own tensors may have been renamed, so they are a collection
+    own = sorted((array.shape, array.tobytes()) for name, array in tensors.items() if name.startswith("model."))
+    return named, own
+
+
+def _name(dataset: str, fit: str) -> str:
+    return f"{dataset}-{fit}"
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", "-C", str(ROOT), *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
