@@ -22,7 +22,7 @@ COLUMNS = (
     "dataset",
     "hidden",
     "outer",
-    "setting",
+    "strategy",
     "search_ms",
     "final_ms",
     "gcn_ms",
@@ -37,13 +37,15 @@ def side(reply: Reply, dataset: str, folder: str, clock: str, settings: dict[str
     """One fit in this process; answers its seconds, those of each epoch by stage, and the peak."""
     single_thread()
     from agssl.config import Settings
-    from agssl.train.fit import fit
+    from agssl.train.methods import train_method
 
     now, graph = CLOCKS[clock], benchmark_graph(dataset)
     ticks: dict[str, list[float]] = {}
-    fit(graph, Settings(**(settings | {"epochs": 1})), 0, cache=Path(folder))  # warms up
+    train_method(graph, Settings(**(settings | {"epochs": 1})), 0, cache=Path(folder))  # warms up
     start = now()
-    fit(graph, Settings(**settings), 0, lambda stage, record: ticks.setdefault(stage, []).append(now()), Path(folder))
+    train_method(
+        graph, Settings(**settings), 0, lambda stage, record: ticks.setdefault(stage, []).append(now()), Path(folder)
+    )
     seconds = now() - start
     each = {stage: [after - before for before, after in pairwise(times)] for stage, times in ticks.items()}
     reply({"seconds": seconds, "each": each, "peak_mb": peak_mb()})
@@ -51,7 +53,7 @@ def side(reply: Reply, dataset: str, folder: str, clock: str, settings: dict[str
 
 def measure(dataset: str, folder: str, hidden: int, outer: str, options: Any) -> dict[str, Any]:
     """The row of one dataset, width and outer objective."""
-    how = {"hidden": hidden, "epochs": options.epochs, "patience": None, "setting": options.setting, "alpha": 1.0}
+    how = {"hidden": hidden, "epochs": options.epochs, "patience": None, "strategy": options.strategy, "alpha": 1.0}
     here = {"dataset": dataset, "folder": folder, "clock": options.clock}
     ours: dict[str, Any] = {}
     for method in ("gcn", "autossl"):
@@ -59,7 +61,7 @@ def measure(dataset: str, folder: str, hidden: int, outer: str, options: Any) ->
         with Worker("autossl:side", settings=how | {"method": method, "outer": outer}, **here) as worker:
             ours[method] = worker.first
     epochs = {stage: median(seconds) for stage, seconds in (ours["gcn"]["each"] | ours["autossl"]["each"]).items()}
-    row = {"dataset": dataset, "hidden": hidden, "outer": outer, "setting": options.setting, "epochs": options.epochs}
+    row = {"dataset": dataset, "hidden": hidden, "outer": outer, "strategy": options.strategy, "epochs": options.epochs}
     row |= {"clock": options.clock, "gcn_seconds": ours["gcn"]["seconds"], "seconds": ours["autossl"]["seconds"]}
     row |= {f"{name}_ms": 1e3 * epochs[stage] for name, stage in (("gcn", "gcn"), ("search", "search"))}
     row["final_ms"] = 1e3 * sum(seconds for stage, seconds in epochs.items() if stage.startswith("autossl"))
@@ -75,8 +77,10 @@ def measure(dataset: str, folder: str, hidden: int, outer: str, options: Any) ->
 def main() -> None:
     parser = arguments("What AutoSSL's whole run costs.", "cora")
     parser.add_argument("--widths", default="64,256", help="widths of the hidden layer (default: %(default)s)")
-    parser.add_argument("--outer", default="labels,homophily", help="objectives of the search (default: %(default)s)")
-    parser.add_argument("--setting", default="jt", choices=("jt", "pf"), help="default: %(default)s")
+    parser.add_argument(
+        "--autossl-objective", default="labels,homophily", help="objectives of the search (default: %(default)s)"
+    )
+    parser.add_argument("--strategy", default="jt", choices=("jt", "pf"), help="default: %(default)s")
     parser.add_argument("--epochs", type=int, default=100, help="of each stage (default: %(default)s)")
     options = parser.parse_args()
     rows = []

@@ -16,11 +16,11 @@ from typing import Any
 import torch
 
 from agssl import load_dataset
+from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.splits import make_split
-from agssl.rng import Rng
-from agssl.store.stages import Checkpoint, Stages
-from agssl.train.fit import fit
+from agssl.store.checkpoints import Checkpoint, CheckpointStore
+from agssl.train.methods import train_method
 
 
 def timed(owner: type, name: str, spent: list[float]) -> None:
@@ -44,11 +44,11 @@ def measure(dataset: str, settings: Settings, writes: list[float], keys: list[fl
     keys.clear()
     with tempfile.TemporaryDirectory(dir=".") as folder:
         start = time.perf_counter()
-        fit(graph, settings, stages=Stages(Path(folder)))
+        train_method(graph, settings, checkpoints=CheckpointStore(Path(folder)))
         seconds = time.perf_counter() - start
         share = (sum(writes) + sum(keys)) / seconds
         start = time.perf_counter()
-        fit(graph, settings, stages=Stages(Path(folder)))
+        train_method(graph, settings, checkpoints=CheckpointStore(Path(folder)))
         again = time.perf_counter() - start
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
     return {
@@ -71,7 +71,7 @@ def main() -> None:
     writes: list[float] = []
     keys: list[float] = []
     timed(Checkpoint, "_write", writes)
-    timed(Stages, "checkpoint", keys)
+    timed(CheckpointStore, "checkpoint", keys)
     settings = Settings(tasks=tuple(args.tasks.split(",")))
     results = [measure(dataset, settings, writes, keys) for dataset in args.datasets.split(",")]
     if args.json:

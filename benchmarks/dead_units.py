@@ -20,25 +20,25 @@ from typing import Any
 
 import torch
 
-from agssl.config import TASKS, Settings
+from agssl.base.atomic import write_json
+from agssl.config import PAPER_TASKS, Settings
 from agssl.data.datasets import load_dataset
 from agssl.data.fetch import data_folders
 from agssl.pretext.prepare import make_task
 from agssl.search.objective import halved, without_test
 from agssl.shipped import with_config
-from agssl.store.atomic import write_json
-from agssl.train.fit import fit
+from agssl.train.methods import train_method
 from agssl.train.setup import problem_of
 
 ROOT = Path(__file__).resolve().parent.parent
 CHANGES: dict[str, dict[str, Any]] = {
     "as shipped": {},
     "batch norm": {"norm": "batch"},
-    "unit features": {"scaling": "unit"},
+    "unit features": {"feature_norm": "l2"},
 }
 NETWORKS: dict[str, dict[str, Any]] = {"gcn": {"method": "gcn"}} | {
     f"{task}, alpha {alpha:g}": {"method": "single", "tasks": (task,), "alpha": alpha}
-    for task in TASKS
+    for task in PAPER_TASKS
     for alpha in make_task(task).alphas
 }
 
@@ -50,7 +50,7 @@ def measure(dataset: str, network: str, change: str, seed: int) -> dict[str, flo
     values, _ = with_config(dataset, {"method": "gcn"})
     settings = Settings().replace(**(values | NETWORKS[network] | CHANGES[change]))
     folder = data_folders().cache
-    result = fit(graph.hide_test(), settings, seed, cache=None if folder is None else folder / "targets")
+    result = train_method(graph.hide_test(), settings, seed, cache=None if folder is None else folder / "targets")
     problem = problem_of(graph.hide_test(), settings)
     with torch.no_grad():
         hidden = torch.cat(result.model(problem.inputs, problem.whole).hidden, dim=1)

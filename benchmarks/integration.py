@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+from agssl.base.atomic import write_json
 from agssl.config import Settings
-from agssl.store.atomic import write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDENTS = {  # how lambda is made
@@ -29,15 +29,15 @@ STUDENTS = {  # how lambda is made
     "average temperature": {"integration": "average", "calibrate": "temperature"},
     "average uncalibrated": {"integration": "average", "calibrate": "none"},
     "random": {"integration": "random", "calibrate": "none"},
-    "weighted": {"integration": "weighted", "lambda_fit": "train"},
+    "weighted": {"integration": "weighted", "weights_from": "train"},
     "lf": {"integration": "lf"},
     "ts": {"integration": "ts"},
     "lf temperature": {"integration": "lf", "calibrate": "temperature"},
     "ts temperature": {"integration": "ts", "calibrate": "temperature"},
-    "lf train": {"integration": "lf", "lambda_fit": "train"},
-    "ts train": {"integration": "ts", "lambda_fit": "train"},
-    "lf crossfit": {"integration": "lf", "lambda_fit": "crossfit"},
-    "ts crossfit": {"integration": "ts", "lambda_fit": "crossfit"},
+    "lf train": {"integration": "lf", "weights_from": "train"},
+    "ts train": {"integration": "ts", "weights_from": "train"},
+    "lf crossfit": {"integration": "lf", "weights_from": "crossfit"},
+    "ts crossfit": {"integration": "ts", "weights_from": "crossfit"},
     "lf uncalibrated": {"integration": "lf", "calibrate": "none"},
     "lf shrinkage": {"integration": "lf", "shrinkage": 0.1},
     "lf student gradient": {"integration": "lf", "student_gradient": True},
@@ -48,9 +48,9 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
     """Train everything for one seed and measure it outside the split."""
     import torch
 
+    from agssl.base.rng import Rng
     from agssl.data.datasets import load_dataset
-    from agssl.rng import Rng
-    from agssl.train.fit import Context, Teacher, distil, fit_gcn, judge, train_teacher
+    from agssl.train.methods import Context, Teacher, collect_knowledge, distil, fit_gcn, train_teacher
     from agssl.train.setup import problem_of, schedule_of
 
     torch.set_num_threads(1)
@@ -61,7 +61,7 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
     started = time.perf_counter()
     networks = {"gcn": fit_gcn(context)}
     gcn_seconds = time.perf_counter() - started
-    shifted = judge(context, (Teacher("gcn", 0.0, networks["gcn"]),)).logits[0]
+    shifted = collect_knowledge(context, (Teacher("gcn", 0.0, networks["gcn"]),)).logits[0]
     teachers = tuple(train_teacher(context, text) for text in settings.tasks)
     teacher_seconds = time.perf_counter() - started - gcn_seconds
     networks |= {teacher.name: teacher.network for teacher in teachers}
@@ -69,7 +69,7 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
     for name in students:
         started = time.perf_counter()
         one = replace(context, settings=settings.replace(**STUDENTS[name]))
-        knowledge = judge(one, teachers)
+        knowledge = collect_knowledge(one, teachers)
         if knowledge.calibration is not None:
             temperatures[name] = knowledge.calibration.temperatures.tolist()
         for stage, student in distil(one, knowledge).items():

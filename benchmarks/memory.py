@@ -16,16 +16,16 @@ RESULTS = Path(__file__).parents[1] / "results/benchmarks/memory.json"
 
 
 def measure(dataset: str, hidden: int, method: str, layers: int, epochs: int) -> dict:
-    """Fit in this process and compare."""
+    """MethodResult in this process and compare."""
     from agssl.config import Settings
     from agssl.data.datasets import load_dataset
-    from agssl.train.fit import fit
     from agssl.train.memory import estimate
+    from agssl.train.methods import train_method
 
     graph = load_dataset(dataset)
     settings = Settings(method=method, hidden=hidden, layers=layers, epochs=epochs, alpha=1.0)
     expected = estimate(graph, settings)
-    fit(graph, settings)
+    train_method(graph, settings)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     total = expected.total / 2**20
     parts = {f"{name}_mb": round(value / 2**20, 1) for name, value in vars(expected).items()}

@@ -34,12 +34,12 @@ def measure(dataset: str, folder: str, options: Any) -> dict[str, Any]:
     """The row of one dataset."""
     here = {"dataset": dataset, "folder": folder}
     network = {"hidden": options.hidden, "input_dropout": options.input_dropout}
-    joint = network | {"method": "joint", "setting": "jt", "alpha": 1.0}
-    agssl = joint | {"method": "agssl", "integration": "ts", "lambda_fit": "train", "generations": 1}
+    joint = network | {"method": "joint", "strategy": "jt", "alpha": 1.0}
+    agssl = joint | {"method": "agssl", "integration": "ts", "weights_from": "train", "generations": 1}
     timed = {"epochs": options.epochs + 1, "clock": options.clock}  # the first epoch of a stage warms up
     say(f"{dataset}: preparing targets")
     with Worker("pipeline_sides:prepare", **here) as worker:
-        row = {"dataset": dataset, **worker.first, **network, "lambda_fit": "train"}
+        row = {"dataset": dataset, **worker.first, **network, "weights_from": "train"}
     row |= {"tuned_malloc": options.tuned_malloc, "clock": options.clock}
     row |= {"epochs_timed": options.epochs * options.rounds, "preparation": "the same for both sides, not timed"}
 
@@ -65,7 +65,11 @@ def measure(dataset: str, folder: str, options: Any) -> dict[str, Any]:
     row["memory_ratio"] = row["pyg_peak_mb"] / row["agssl_peak_mb"]
     row["joint_memory_ratio"] = row["joint_peak_mb"] / row["agssl_peak_mb"]
     if options.fit:
-        for method, settings in (("agssl", agssl), ("crossfit", agssl | {"lambda_fit": "crossfit"}), ("joint", joint)):
+        for method, settings in (
+            ("agssl", agssl),
+            ("crossfit", agssl | {"weights_from": "crossfit"}),
+            ("joint", joint),
+        ):
             say(f"{dataset}: fitting {method} until it stops")
             with Worker("pipeline_sides:converge", clock=options.clock, settings=settings, **here) as worker:
                 row |= {f"{method}_fit_{name}": value for name, value in worker.first.items()}
@@ -75,7 +79,9 @@ def measure(dataset: str, folder: str, options: Any) -> dict[str, Any]:
 
 def summary(times: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
     """Ratios from the seconds of every epoch, by side and stage; an epoch of AGSSL is one of each of its six models."""
-    each = {side: {stage: median(values) for stage, values in stages.items()} for side, stages in times.items()}
+    each = {
+        side: {stage: median(values) for stage, values in checkpoints.items()} for side, checkpoints in times.items()
+    }
     ours, pyg, joint = (sum(each[side].values()) for side in ("ours", "pyg", "joint"))
     return {
         "ratio": pyg / ours,

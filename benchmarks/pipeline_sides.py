@@ -1,7 +1,7 @@
 """The sides of `pipeline.py`: the whole of AGSSL, by this package and in plain PyG (see `plain_pyg.py`).
 
-Our side is one call of `agssl.train.fit.fit`, watched from outside: it stops between the stages until the parent wants
-the next.
+Our side is one call of `agssl.train.methods.train_method`, watched from outside: it stops between the stages until the
+parent wants the next.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ours(
     """Answers (stage, seconds of each epoch but the first, peak) for every stage, then "end"."""
     single_thread()
     from agssl.config import Settings
-    from agssl.train.fit import fit
+    from agssl.train.methods import train_method
 
     now, graph = CLOCKS[clock], benchmark_graph(dataset)
     stage, ticks = "", list[float]()
@@ -48,7 +48,7 @@ def ours(
 
     reply("ready")
     for number in range(rounds):
-        fit(graph, Settings(epochs=epochs, patience=None, **settings), number, watch, Path(folder))
+        train_method(graph, Settings(epochs=epochs, patience=None, **settings), number, watch, Path(folder))
     reply((stage, np.diff(ticks).tolist(), peak_mb()))
     reply(("end", [], peak_mb()))
 
@@ -57,7 +57,7 @@ def converge(reply: Reply, dataset: str, folder: str, clock: str, settings: dict
     """A whole fit with the package's own stopping rule; answers its seconds, epochs and peak."""
     single_thread()
     from agssl.config import Settings
-    from agssl.train.fit import fit
+    from agssl.train.methods import train_method
 
     now, graph = CLOCKS[clock], benchmark_graph(dataset)
     epochs = 0
@@ -67,7 +67,7 @@ def converge(reply: Reply, dataset: str, folder: str, clock: str, settings: dict
         epochs += 1
 
     start = now()
-    fit(graph, Settings(**settings), 0, watch, Path(folder))
+    train_method(graph, Settings(**settings), 0, watch, Path(folder))
     reply({"seconds": now() - start, "epochs": epochs, "peak_mb": peak_mb()})
 
 

@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 from agssl.bench import paper
 from agssl.bench.accuracy import better
 from agssl.bench.cells import Records
-from agssl.bench.methods import METHODS
+from agssl.bench.methods import TABLE_METHODS
 from agssl.bench.scope import DATASETS, Scope, title_of
 from agssl.bench.style import look
 from agssl.bench.tables import Entry, accuracies, interval
-from agssl.config import TASKS
+from agssl.config import PAPER_TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = {"Average": "average", "AGSSL-LF": "agssl-lf", "AGSSL-TS": "agssl-ts"}
@@ -28,7 +28,7 @@ HEADER = (
     "| | seeds | GCN | single teachers | Average | LF | TS | chosen | over GCN | over Average | minus the paper "
     "| paper: GCN, LF, TS |"
 )
-SERIES = {"mean single teacher": TASKS} | {label: (method,) for label, method in NAMES.items()}
+SERIES = {"mean single teacher": PAPER_TASKS} | {label: (method,) for label, method in NAMES.items()}
 
 
 def main() -> None:
@@ -45,12 +45,12 @@ def main() -> None:
 
 def table_row(dataset: str, scope: Scope, records: Records) -> str | None:
     """A line of the table; None where a method is missing. Whether LF or TS is chosen, validation accuracy says."""
-    names = ("gcn", *TASKS, *NAMES.values())
-    found = {name: accuracies(records.of(scope.cells(METHODS[name], dataset))) for name in names}
+    names = ("gcn", *PAPER_TASKS, *NAMES.values())
+    found = {name: accuracies(records.of(scope.cells(TABLE_METHODS[name], dataset))) for name in names}
     if not all(found.values()):
         return None
     mean = {name: float(np.mean(list(values.values()))) for name, values in found.items()}
-    single = sorted(mean[task] for task in TASKS)
+    single = sorted(mean[task] for task in PAPER_TASKS)
     seeds = {len(values) for values in found.values()}
     chosen = better(scope, records, dataset, "jt", paper.table1)
     assert chosen.scheme is not None
@@ -105,7 +105,7 @@ def gains_on(dataset: str, scope: Scope, records: Records) -> dict[str, np.ndarr
     """The gain of each series on every seed that has all of them, in points."""
 
     def accuracy(method: str) -> dict[int, float]:
-        found = records.of(scope.cells(METHODS[method], dataset))
+        found = records.of(scope.cells(TABLE_METHODS[method], dataset))
         return {record["seed"]: 100 * record["test"]["accuracy"] for record in found}
 
     of = {method: accuracy(method) for method in ("gcn", *(m for methods in SERIES.values() for m in methods))}

@@ -21,13 +21,13 @@ COLUMNS = ("dataset", "task", "peak_mb", "prepare_seconds", "seconds_per_step", 
 
 def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: str) -> None:
     """Prepares the task and trains with it; its one answer is what that took."""
+    from agssl.base.rng import Rng
     from agssl.data.splits import make_split
-    from agssl.models.gcn import Shape
+    from agssl.encoders.gcn import Shape
     from agssl.ops.memory import keep_freed_memory
     from agssl.pretext.prepare import make_task, prepared
-    from agssl.rng import Rng
     from agssl.train.loop import Schedule
-    from agssl.train.network import Weighted, train_network
+    from agssl.train.network import WeightedTask, train_network
     from agssl.train.problem import Problem
 
     single_thread()
@@ -37,10 +37,10 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
         graph = graph.with_split(make_split("auto", graph, Rng(0).child("split")))
     problem = Problem.of(graph, Shape(graph.num_features, hidden, graph.num_classes))
     kind, start = make_task(task), now()
-    weighted = Weighted(task, kind, prepared(kind, graph), 1.0)
+    weighted = WeightedTask(task, kind, prepared(kind, graph), 1.0)
     prepare_seconds = now() - start
 
-    def seconds(tasks: tuple[Weighted, ...]) -> float:
+    def seconds(tasks: tuple[WeightedTask, ...]) -> float:
         times: list[float] = []
         schedule = Schedule(epochs=steps + 1)
         train_network(problem, tasks, "jt", schedule, Rng(0), lambda stage, record: times.append(now()))

@@ -1,8 +1,8 @@
 """Do fits of this checkout and of another revision give the same bits on this machine?
 
 Each fit is one `agssl fit` with seed 0 and the shipped settings, in a process of its own, with a cache of its own. What
-is compared: the model's tensors, the logits of model and teachers, the per-node teacher weights, the predictions and the
-histories. Finished fits of the other revision are kept in `--keep` and not run again.
+is compared: the model's tensors, the logits of model and teachers, the per-node teacher weights, the predictions and
+the histories. Finished fits of the other revision are kept in `--keep` and not run again.
 
     python benchmarks/same_bits.py --against 7c586cd --datasets digits,cora
 """
@@ -23,7 +23,7 @@ from typing import Any
 from safetensors.numpy import load_file
 
 ROOT = Path(__file__).resolve().parent.parent
-# By name, what to ask `agssl fit` for. Revisions before the option got its name say --setting.
+# By name, what to ask `agssl fit` for. Revisions before the option got its name say --strategy.
 FITS: dict[str, dict[str, str]] = {
     "lf": {"integration": "lf"},
     "ts": {"integration": "ts"},

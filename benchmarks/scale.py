@@ -76,7 +76,7 @@ def prepare(folder: str, cache: str, mode: str, nodes: int) -> dict[str, Any]:
     """Targets and partition, once."""
     from agssl.data.packed import open_packed
     from agssl.pretext.prepare import make_task, prepared
-    from agssl.scale.batches import Batches
+    from agssl.train.batches import Batches
 
     graph, seconds = open_packed(folder), {}
     with Peak() as peak:
@@ -100,7 +100,7 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[s
     """A few epochs of every teacher and of the student."""
     from agssl.config import Settings
     from agssl.data.packed import open_packed
-    from agssl.train.fit import fit
+    from agssl.train.methods import train_method
 
     graph = open_packed(folder)
     settings = Settings(epochs=count, patience=None, alpha=1.0, generations=1, batch=mode, batch_nodes=nodes)
@@ -110,12 +110,12 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[s
         def watch(stage: str, record: dict[str, float]) -> None:
             ends[stage].append((time.perf_counter(), time.process_time()))
 
-        fit(graph, settings, watch=watch, cache=Path(cache))
-    stages, cpu = (
+        train_method(graph, settings, watch=watch, cache=Path(cache))
+    checkpoints, cpu = (
         {stage: (times[-1][clock] - times[0][clock]) / (len(times) - 1) for stage, times in ends.items()}
         for clock in range(2)
     )
-    mean, cpu_mean = (sum(times.values()) / len(times) for times in (stages, cpu))
+    mean, cpu_mean = (sum(times.values()) / len(times) for times in (checkpoints, cpu))
     return {
         "mode": mode,
         "nodes": graph.num_nodes,
@@ -125,7 +125,7 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[s
         "cpu_microseconds_per_edge": round(1e6 * cpu_mean / graph.num_edges, 4),
         "counted_epochs": count - 1,
         **peak.megabytes(),
-        "stages": {stage: round(value, 4) for stage, value in stages.items()},
+        "stages": {stage: round(value, 4) for stage, value in checkpoints.items()},
     }
 
 
@@ -134,7 +134,7 @@ def whole(folder: str, cache: str, mode: str, nodes: int, seed: int, changes: di
     from agssl.cli.progress import Progress
     from agssl.config import Settings
     from agssl.data.packed import open_packed
-    from agssl.runner import Job, fit_seed
+    from agssl.fitting.seeds import Job, fit_seed
 
     graph, settings = open_packed(folder), Settings(batch=mode, batch_nodes=nodes, **changes)
     start = time.perf_counter()

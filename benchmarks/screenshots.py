@@ -50,8 +50,8 @@ def take(page: Path, picture: Path) -> None:
 
 def draw(run: Run, picture: Path) -> None:
     """The map of the nodes, by the teacher that each trusted most."""
-    bundle, graph = run.bundle(), run.graph()
-    embedding_map(bundle, graph, infer(bundle.model, graph).hidden, "task").savefig(picture, dpi=100)
+    fitted, graph = run.fitted(), run.graph()
+    embedding_map(fitted, graph, infer(fitted.model, graph).hidden, "task").savefig(picture, dpi=100)
 
 
 if __name__ == "__main__":

@@ -18,13 +18,13 @@ from statistics import fmean, stdev
 import torch
 from torch import Tensor
 
+from agssl.base.atomic import write_json
 from agssl.config import Settings
 from agssl.data.datasets import load_dataset
 from agssl.integrate.calibration import best_shift
 from agssl.search.objective import halved, without_test
 from agssl.shipped import with_config
-from agssl.store.atomic import write_json
-from agssl.train.fit import fit
+from agssl.train.methods import train_method
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,7 +34,7 @@ def measure(dataset: str, seed: int) -> dict[str, float]:
     graph = halved(without_test(load_dataset(dataset), "auto", seed), seed)
     assert graph.split is not None
     values, _ = with_config(dataset, {"method": "gcn"})
-    logits = fit(graph.hide_test(), Settings().replace(**values), seed).logits
+    logits = train_method(graph.hide_test(), Settings().replace(**values), seed).logits
     labels, seen, unseen = (torch.from_numpy(part) for part in (graph.y, graph.split.val, graph.split.test))
     temperature, shift = best_shift(logits[seen], labels[seen])
 

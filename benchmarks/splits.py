@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from agssl.base.atomic import write_json
 from agssl.config import Settings
-from agssl.store.atomic import write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,16 +29,16 @@ def measure(dataset: str, labels: int, split: int, repeat: int) -> dict[str, flo
     """The accuracies of one GCN: the split is drawn from one seed, everything else from another."""
     import torch
 
+    from agssl.base.rng import Rng
     from agssl.data.datasets import load_dataset
     from agssl.data.splits import make_split
-    from agssl.rng import Rng
-    from agssl.train.fit import fit
+    from agssl.train.methods import train_method
 
     torch.set_num_threads(1)
     graph = load_dataset(dataset)
     graph = graph.with_split(make_split(f"random:{labels}/500/1000", graph, Rng(split).child("split")))
     assert graph.split is not None
-    right = fit(graph.hide_test(), Settings(method="gcn"), repeat).logits.argmax(1).numpy() == graph.y
+    right = train_method(graph.hide_test(), Settings(method="gcn"), repeat).logits.argmax(1).numpy() == graph.y
     unseen = graph.y >= 0
     unseen[graph.split.train] = unseen[graph.split.val] = False
     return {"test": float(right[graph.split.test].mean()), "all": float(right[unseen].mean())}

@@ -26,10 +26,11 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
     """
     import torch
 
-    from agssl.models.gcn import Gcn, Shape
+    from agssl.base.rng import Rng
+    from agssl.encoders.gcn import Gcn, Shape
     from agssl.ops.memory import keep_freed_memory
-    from agssl.rng import Rng
-    from agssl.train.loop import Best, Schedule, train
+    from agssl.store.checkpoints import Best
+    from agssl.train.loop import Schedule, train
     from agssl.train.network import forward
     from agssl.train.problem import Problem
 
@@ -58,7 +59,7 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
     def check(weights: list[np.ndarray] | None) -> Checked:
         parameters = (model.weights[0], model.biases[0], model.class_weight, model.class_bias)
         if form == "pruned":
-            logits = model(*problem.train_field).logits
+            logits = model(*problem.train_plan).logits
             loss = problem.task_loss(logits)
         else:
             logits = model(problem.inputs, problem.whole).logits

@@ -18,8 +18,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from agssl.config import TASKS, Settings
-from agssl.store.atomic import write_json
+from agssl.base.atomic import write_json
+from agssl.config import PAPER_TASKS, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 ALPHAS = (0.5, 1.0, 5.0, 20.0)
@@ -35,7 +35,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 VARIANTS = {name: {"method": "gcn"} | changes for name, changes in NETWORKS.items()} | {
     f"{task}, alpha {alpha:g}": {"method": "single", "tasks": (task,), "alpha": alpha}
-    for task in TASKS
+    for task in PAPER_TASKS
     for alpha in ALPHAS
 }
 

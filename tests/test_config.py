@@ -9,24 +9,24 @@ from typing import Any
 
 import pytest
 
+from agssl.base.errors import SettingsError
 from agssl.config import Settings, effective, parse_alpha, read_toml
-from agssl.errors import SettingsError
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("method", "gnc"),
-        ("setting", "tj"),
+        ("strategy", "tj"),
         ("head", "mlp"),
         ("norm", "layer"),
         ("class_weight", "heavy"),
-        ("scaling", "huge"),
-        ("lambda_fit", "never"),
-        ("outer", "labls"),
-        ("search", "random"),
-        ("search_budget", 0),
-        ("lambda_lr", 0),
+        ("feature_norm", "huge"),
+        ("weights_from", "never"),
+        ("autossl_objective", "labls"),
+        ("autossl_search", "random"),
+        ("autossl_budget", 0),
+        ("autossl_lr", 0),
         ("hidden", 0),
         ("hidden", 1.5),
         ("hidden", True),
@@ -35,7 +35,7 @@ from agssl.errors import SettingsError
         ("patience", 0),
         ("folds", 1),
         ("dropout", 1.0),
-        ("self_weight", 1.0),
+        ("skip_weight", 1.0),
         ("input_dropout", -0.1),
         ("tau", 0),
         ("tau", float("nan")),

@@ -13,13 +13,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from agssl import AGSSL, Graph
+from agssl.base.errors import GraphError, SettingsError
 from agssl.config import Settings
 from agssl.data.splits import Split
-from agssl.errors import GraphError, SettingsError
 from agssl.explain.layout import flat_map
 from reference.graphs import blocks_graph, build
 
-FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "lambda_fit": "train", "alpha": 1.0}
+FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "weights_from": "train", "alpha": 1.0}
 
 
 def named_graph() -> Graph:
@@ -243,7 +243,7 @@ def test_a_map_shows_every_node_once(fitted: AGSSL, colour: str) -> None:
     placed = flat_map(fitted.embed(), "pca")
     assert sorted(map(tuple, drawn)) == sorted(map(tuple, placed))
     if colour == "right":
-        wrong = (fitted.bundle_.logits.argmax(1) != fitted.graph_.y) & (fitted.graph_.y >= 0)
+        wrong = (fitted.fitted_.logits.argmax(1) != fitted.graph_.y) & (fitted.graph_.y >= 0)
         assert f"wrong  ({wrong.sum()})" in [text.get_text() for text in figure.legends[0].get_texts()]
     with pytest.raises(SettingsError, match="unknown colour"):
         fitted.plot_embedding("loss")

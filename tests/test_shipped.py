@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from agssl import shipped
+from agssl.base.errors import SettingsError
 from agssl.cli.main import build_parser, main
 from agssl.config import Settings, read_toml
 from agssl.data.datasets import is_dataset
-from agssl.errors import SettingsError
 from agssl.shipped import config_name, find_config, with_config
 
 Write = Callable[[str, str], Path]
@@ -34,13 +34,13 @@ def test_the_nearest_config_is_found(write: Write) -> None:
     generic, exact = write("cora-agssl", "hidden = 32"), write("cora-agssl-lf", "hidden = 16")
     folder = generic.parent
     assert find_config("cora", Settings(integration="lf"), folder) == exact
-    assert find_config("cora", Settings(integration="lf", setting="pf"), folder) == exact
+    assert find_config("cora", Settings(integration="lf", strategy="pf"), folder) == exact
     assert find_config("cora", Settings(integration="average"), folder) == generic
     own = write("cora-agssl-pf", "hidden = 8")
-    assert find_config("cora", Settings(integration="lf", setting="pf"), folder) == own
+    assert find_config("cora", Settings(integration="lf", strategy="pf"), folder) == own
     assert find_config("cora", Settings(integration="lf"), folder) == exact
     assert find_config("cora", Settings(method="gcn"), folder) is None
-    everything = write("cora", 'scaling = "unit"')
+    everything = write("cora", 'feature_norm = "l2"')
     assert find_config("cora", Settings(method="gcn"), folder) == everything
     assert find_config("cora", Settings(integration="lf"), folder) == exact
     assert find_config("citeseer", Settings(), folder) is None

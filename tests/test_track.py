@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agssl import AGSSL
+from agssl.base.errors import MissingExtraError, SettingsError
 from agssl.data.graph import Graph
-from agssl.errors import MissingExtraError, SettingsError
 from agssl.track import Tracker, check_tracking
 
 QUICK = {"alpha": 1.0, "tasks": ("clu:clusters=3",), "epochs": 4, "hidden": 8, "folds": 2, "generations": 1}

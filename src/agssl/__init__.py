@@ -2,14 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
+from agssl.base.version import __version__
+
 if TYPE_CHECKING:
     from agssl.data.datasets import load_dataset
     from agssl.data.graph import Graph
     from agssl.data.readers import read_graph
     from agssl.estimator import AGSSL
 
-__all__ = ["AGSSL", "Graph", "load_dataset", "read_graph"]
-__version__ = "0.1.0"
+__all__ = ["AGSSL", "Graph", "__version__", "load_dataset", "read_graph"]
+
 
 _HOMES = {
     "AGSSL": "agssl.estimator",

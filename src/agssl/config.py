@@ -10,19 +10,20 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from agssl.errors import SettingsError, unknown_name
+from agssl.base.errors import SettingsError, unknown_name
+from agssl.base.spec import Spec
 
-TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
+PAPER_TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
 METHODS = ("agssl", "gcn", "single", "joint", "autossl")
-SETTINGS = ("jt", "pf")
+STRATEGIES = ("jt", "pf")
 HEADS = ("gcn", "linear")
 NORMS = ("none", "batch")
-LAMBDA_FITS = ("val", "crossfit", "train")
-OUTERS = ("labels", "homophily")
-SEARCHES = ("gradient", "es")
+WEIGHTS_FROM = ("val", "crossfit", "train")
+AUTOSSL_OBJECTIVES = ("labels", "homophily")
+AUTOSSL_SEARCHES = ("gradient", "es")
 CALIBRATIONS = ("classes", "temperature", "none")
 CLASS_WEIGHTS = ("none", "balanced")
-SCALINGS = ("given", "unit", "binary")
+FEATURE_NORMS = ("none", "l2", "binary")
 BATCHES = ("auto", "full", "partition", "neighbour")
 RUN_KEYS = ("split", "seeds")  # what a config file may set beside the settings
 
@@ -37,13 +38,13 @@ class Settings:
     """
 
     method: str = "agssl"
-    tasks: tuple[str, ...] = TASKS  # "name" or "name:setting=value", see `agssl.pretext`
+    tasks: tuple[str, ...] = PAPER_TASKS  # "name" or "name:strategy=value", see `agssl.pretext`
     integration: str = "ts"
-    setting: str = "jt"
+    strategy: str = "jt"
     hidden: int = 64
     layers: int = 1
-    scaling: str = "given"  # of the features that the networks read, see `agssl.data.scaling`
-    self_weight: float = 0.0  # what a node keeps of itself at each propagation, beside its self-loop; see `Adjacency`
+    feature_norm: str = "none"  # of the features that the networks read, see `agssl.data.feature_norm`
+    skip_weight: float = 0.0  # what a node keeps of itself at each propagation, beside its self-loop; see `Adjacency`
     head: str = "gcn"
     norm: str = "none"
     dropout: float = 0.5
@@ -59,7 +60,7 @@ class Settings:
     class_weight: str = "none"
     batch: str = "auto"  # the whole graph a step, or a part: METIS parts or sampled neighbours; auto: whole if it fits
     batch_nodes: int = 16384  # of a mini-batch, about
-    lambda_fit: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
+    weights_from: str = "val"  # labels that judge the teachers: "val", "crossfit" (held-out folds), "train" (the paper)
     folds: int = 3  # of crossfit
     calibrate: str = "classes"  # fit each teacher's temperature and class shifts to the judging labels (not "train")
     shrinkage: float = 0.0  # pull of lambda toward equal weights
@@ -68,24 +69,28 @@ class Settings:
     student_tasks: Mapping[str, float] | None = None  # pretext tasks of the students themselves, with their weights
     generations: int = 2  # students in turn; the one before joins the teachers with half the weight
     task_weights: Mapping[str, float] | None = None  # lambda of method joint, one a task; None: 1/K each
-    outer: str = "labels"  # what autossl judges task weights by: labels (those of lambda_fit), or pseudo-homophily
-    search: str = "gradient"  # how autossl searches: through one training step, or "es" (CMA-ES, whole trainings)
-    search_budget: int = 32  # trainings of es
-    lambda_lr: float = 0.05  # learning rate of task weights in autossl
+    autossl_objective: str = (
+        "labels"  # what autossl judges task weights by: labels (those of weights_from), or pseudo-homophily
+    )
+    autossl_search: str = (
+        "gradient"  # how autossl searches: through one training step, or "es" (CMA-ES, whole trainings)
+    )
+    autossl_budget: int = 32  # trainings of es
+    autossl_lr: float = 0.05  # learning rate of task weights in autossl
 
     def __post_init__(self) -> None:
         for name, known in (
             ("method", METHODS),
-            ("setting", SETTINGS),
-            ("scaling", SCALINGS),
+            ("strategy", STRATEGIES),
+            ("feature_norm", FEATURE_NORMS),
             ("head", HEADS),
             ("norm", NORMS),
-            ("lambda_fit", LAMBDA_FITS),
+            ("weights_from", WEIGHTS_FROM),
             ("class_weight", CLASS_WEIGHTS),
             ("calibrate", CALIBRATIONS),
             ("batch", BATCHES),
-            ("outer", OUTERS),
-            ("search", SEARCHES),
+            ("autossl_objective", AUTOSSL_OBJECTIVES),
+            ("autossl_search", AUTOSSL_SEARCHES),
         ):
             value = getattr(self, name)
             if value not in known:
@@ -97,7 +102,7 @@ class Settings:
             ("patience", 1),
             ("folds", 2),
             ("generations", 1),
-            ("search_budget", 1),
+            ("autossl_budget", 1),
             ("batch_nodes", 2),
         ):
             value = getattr(self, name)
@@ -105,13 +110,13 @@ class Settings:
                 continue
             if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
                 raise SettingsError(f"{name} = {value!r}, but it must be a whole number of at least {low}")
-        for name in ("dropout", "input_dropout", "student_dropout", "self_weight"):
+        for name in ("dropout", "input_dropout", "student_dropout", "skip_weight"):
             self._number(name, 0, 1, "in [0, 1)", include_low=True)
         if not isinstance(self.student_gradient, bool):
             raise SettingsError(f"student_gradient = {self.student_gradient!r}, but it must be true or false")
         self._number("tau", 0, float("inf"), "above 0 (1 leaves the teachers' probabilities as they are)")
         self._number("lr", 0, float("inf"), "above 0 (0.01 is usual)")
-        self._number("lambda_lr", 0, float("inf"), "above 0 (0.05 is usual)")
+        self._number("autossl_lr", 0, float("inf"), "above 0 (0.05 is usual)")
         self._number("beta", 0, float("inf"), "0 or above", include_low=True)
         self._number("weight_decay", 0, float("inf"), "0 or above", include_low=True)
         self._number("shrinkage", 0, float("inf"), "0 or above (0.1 is a strong pull)", include_low=True)
@@ -138,7 +143,7 @@ class Settings:
     def _check_tasks(self) -> None:
         if not self.tasks and self.method != "gcn":
             raise SettingsError(
-                f"no task is named, but method {self.method!r} needs at least one, e.g. {', '.join(TASKS)}"
+                f"no task is named, but method {self.method!r} needs at least one, e.g. {', '.join(PAPER_TASKS)}"
             )
         for number, text in enumerate(self.tasks):
             if text in self.tasks[:number]:
@@ -158,7 +163,7 @@ class Settings:
 
     def _check_alpha(self) -> None:
         values = self.alpha.items() if isinstance(self.alpha, Mapping) else [("alpha", self.alpha)]
-        names = {text.split(":")[0] for text in self.tasks}
+        names = {Spec.parse(text).name for text in self.tasks}
         for name in self.alpha if isinstance(self.alpha, Mapping) else ():
             if name not in names and self.method != "gcn":
                 raise unknown_name("task in alpha", str(name), names)
@@ -179,12 +184,12 @@ class Settings:
                 f"task_weights are those of method joint, but the method is {self.method}; leave them out"
             )
         _check_weights("task_weights", given)
-        names = {name for text in self.tasks for name in (text, text.split(":")[0])}
+        names = {name for text in self.tasks for name in (text, Spec.parse(text).name)}
         for name in given:
             if name not in names:
                 raise unknown_name("task in task_weights", str(name), names)
         for text in self.tasks:
-            if text not in given and text.split(":")[0] not in given:
+            if text not in given and Spec.parse(text).name not in given:
                 raise SettingsError(f"task_weights has no weight for {text!r}; give each task one, 0 to leave it out")
         if not any(map(self.task_weight, self.tasks)):
             raise SettingsError("task_weights are all 0; give at least one task a weight above 0")
@@ -193,14 +198,14 @@ class Settings:
     def alpha_of(self, text: str) -> float | str | None:
         """Alpha of a task as given: a number, "auto", or None, where the task brings its own to choose from."""
         if isinstance(self.alpha, Mapping):
-            return self.alpha.get(text.split(":")[0])
+            return self.alpha.get(Spec.parse(text).name)
         return self.alpha
 
     def task_weight(self, text: str) -> float:
         """lambda of a task in method joint: 1/K, or what was given for its text or its name."""
         if self.task_weights is None:
             return 1 / len(self.tasks)
-        return float(self.task_weights.get(text, self.task_weights.get(text.split(":")[0], 0.0)))
+        return float(self.task_weights.get(text, self.task_weights.get(Spec.parse(text).name, 0.0)))
 
     @property
     def all_tasks(self) -> tuple[str, ...]:
@@ -222,7 +227,7 @@ class Settings:
         """
         alpha = self.alpha
         if isinstance(alpha, Mapping):
-            alpha = {name: value for name, value in alpha.items() if name == text.split(":")[0]}
+            alpha = {name: value for name, value in alpha.items() if name == Spec.parse(text).name}
         return self.replace(method="single", tasks=(text,), alpha=alpha)
 
     def replace(self, **changes: Any) -> Settings:
@@ -243,7 +248,33 @@ class Settings:
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:
         """The inverse of `to_dict`: a setting that may be None and is not there is None."""
         absent = {f.name: None for f in dataclasses.fields(cls) if str(f.type).endswith(("None", "Alpha"))}
-        return cls().replace(**(absent | dict(values)))
+        return cls().replace(**(absent | renamed(values)))
+
+
+# Names, and values of feature_norm, that files written before version 0.1.0 may have.
+_OLD_NAMES = {
+    "setting": "strategy",
+    "scaling": "feature_norm",
+    "self_weight": "skip_weight",
+    "lambda_fit": "weights_from",
+    "outer": "autossl_objective",
+    "search": "autossl_search",
+    "search_budget": "autossl_budget",
+    "lambda_lr": "autossl_lr",
+}
+_OLD_NORMS = {"given": "none", "unit": "l2"}
+
+
+def renamed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as a file has them, under the names of today.
+
+    >>> renamed({"scaling": "unit", "hidden": 64})
+    {'feature_norm': 'l2', 'hidden': 64}
+    """
+    found = {_OLD_NAMES.get(name, name): value for name, value in values.items()}
+    if "scaling" in values and isinstance(values["scaling"], str):
+        found["feature_norm"] = _OLD_NORMS.get(values["scaling"], values["scaling"])
+    return found
 
 
 def _as_float(value: Any) -> float:
@@ -266,16 +297,16 @@ def _check_weights(setting: str, given: Mapping[str, float]) -> None:
 
 # What a method does not read. Anything else counts, so that a new setting is never passed over by mistake.
 _DISTILLATION = (
-    *("integration", "beta", "tau", "lambda_fit", "folds", "calibrate", "shrinkage"),
+    *("integration", "beta", "tau", "weights_from", "folds", "calibrate", "shrinkage"),
     *("student_gradient", "student_dropout", "student_tasks", "generations"),
 )
-_SEARCH = ("outer", "search", "search_budget", "lambda_lr")
+_SEARCH = ("autossl_objective", "autossl_search", "autossl_budget", "autossl_lr")
 _UNREAD = {
-    "gcn": ("tasks", "setting", "alpha", *_DISTILLATION, *_SEARCH),
+    "gcn": ("tasks", "strategy", "alpha", *_DISTILLATION, *_SEARCH),
     "single": (*_DISTILLATION, *_SEARCH),
     "joint": (*_DISTILLATION, *_SEARCH),
     "agssl": _SEARCH,
-    "autossl": tuple(name for name in _DISTILLATION if name not in ("lambda_fit", "folds")),
+    "autossl": tuple(name for name in _DISTILLATION if name not in ("weights_from", "folds")),
 }
 
 
@@ -284,7 +315,7 @@ def effective(settings: Settings) -> dict[str, Any]:
     unread = _UNREAD.get(settings.method, ())
     if settings.batch in ("auto", "full"):
         unread = (*unread, "batch", "batch_nodes")
-    plain = {"scaling": "given", "self_weight": 0.0}
+    plain = {"feature_norm": "none", "skip_weight": 0.0}
     unread = (*unread, *(name for name, value in plain.items() if getattr(settings, name) == value))
     return {name: value for name, value in settings.to_dict().items() if name not in unread}
 
@@ -303,7 +334,7 @@ def read_toml(path: str | Path, also: Iterable[str] = ()) -> dict[str, Any]:
         raise SettingsError(f"can't read the config {path}: {error.strerror}; check the path") from error
     except (ValueError, RecursionError) as error:  # tomllib's own error is a ValueError, as is one of UTF-8
         raise SettingsError(f"the config {path} is not valid TOML: {error}") from error
-    values = {name.replace("-", "_"): value for name, value in values.items()}
+    values = renamed({name.replace("-", "_"): value for name, value in values.items()})
     if values.get("patience") == 0:
         values["patience"] = None
     known = {f.name for f in dataclasses.fields(Settings)} | set(also)

@@ -11,20 +11,20 @@ import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from agssl.config import TASKS, Settings
+from agssl.base.errors import GraphError
+from agssl.config import PAPER_TASKS, Settings
 from agssl.data.convert import to_graph
 from agssl.data.graph import Graph
-from agssl.data.splits import make_split
-from agssl.errors import GraphError
 from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
 from agssl.explain.plots import embedding_map, training_curves, weights_by_group
 from agssl.explain.summary import fit_result, result_html, result_text
-from agssl.rng import Rng
-from agssl.store.model import Bundle, load_bundle, save_bundle
-from agssl.train.fit import fit
+from agssl.fitting.fit import Resources, fit, split_for
+from agssl.store.checkpoints import Record
+from agssl.store.fitted import FittedModel, load_fitted, save_fitted
+from agssl.store.run_writer import columns
 from agssl.train.infer import infer
-from agssl.train.loop import Record, columns
+from agssl.train.network import ignore
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +40,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         random_state: seed of everything random.
         cache: folder for prepared targets; None keeps them in memory.
         device: "cpu" or a torch device.
+        threads: of torch, while fitting.
 
     Attributes:
         classes_: names of the classes, in the order of the columns of `predict_proba`.
@@ -60,9 +61,9 @@ class AGSSL(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        tasks: tuple[str, ...] = TASKS,
+        tasks: tuple[str, ...] = PAPER_TASKS,
         integration: str = "ts",
-        setting: str = "jt",
+        strategy: str = "jt",
         hidden: int = Settings.hidden,
         layers: int = 1,
         dropout: float = Settings.dropout,
@@ -76,15 +77,15 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         random_state: int | None = 0,
         *,
         method: str = "agssl",
-        scaling: str = Settings.scaling,
-        self_weight: float = Settings.self_weight,
+        feature_norm: str = Settings.feature_norm,
+        skip_weight: float = Settings.skip_weight,
         head: str = "gcn",
         norm: str = "none",
         input_dropout: float = Settings.input_dropout,
         class_weight: str = "none",
         batch: str = Settings.batch,
         batch_nodes: int = Settings.batch_nodes,
-        lambda_fit: str = Settings.lambda_fit,
+        weights_from: str = Settings.weights_from,
         folds: int = Settings.folds,
         calibrate: str = Settings.calibrate,
         shrinkage: float = Settings.shrinkage,
@@ -93,17 +94,18 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         student_tasks: Mapping[str, float] | None = None,
         generations: int = Settings.generations,
         task_weights: Mapping[str, float] | None = None,
-        outer: str = Settings.outer,
-        search: str = Settings.search,
-        search_budget: int = Settings.search_budget,
-        lambda_lr: float = Settings.lambda_lr,
+        autossl_objective: str = Settings.autossl_objective,
+        autossl_search: str = Settings.autossl_search,
+        autossl_budget: int = Settings.autossl_budget,
+        autossl_lr: float = Settings.autossl_lr,
         split: str = "auto",
         cache: str | Path | None = None,
         device: str = "cpu",
+        threads: int = 1,
     ) -> None:
         self.tasks = tasks
         self.integration = integration
-        self.setting = setting
+        self.strategy = strategy
         self.hidden = hidden
         self.layers = layers
         self.dropout = dropout
@@ -116,15 +118,15 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.patience = patience
         self.random_state = random_state
         self.method = method
-        self.scaling = scaling
-        self.self_weight = self_weight
+        self.feature_norm = feature_norm
+        self.skip_weight = skip_weight
         self.head = head
         self.norm = norm
         self.input_dropout = input_dropout
         self.class_weight = class_weight
         self.batch = batch
         self.batch_nodes = batch_nodes
-        self.lambda_fit = lambda_fit
+        self.weights_from = weights_from
         self.folds = folds
         self.calibrate = calibrate
         self.shrinkage = shrinkage
@@ -133,21 +135,22 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         self.student_tasks = student_tasks
         self.generations = generations
         self.task_weights = task_weights
-        self.outer = outer
-        self.search = search
-        self.search_budget = search_budget
-        self.lambda_lr = lambda_lr
+        self.autossl_objective = autossl_objective
+        self.autossl_search = autossl_search
+        self.autossl_budget = autossl_budget
+        self.autossl_lr = autossl_lr
         self.split = split
         self.cache = cache
         self.device = device
+        self.threads = threads
 
     def settings(self) -> Settings:
         """The parameters as checked settings."""
-        own = ("split", "random_state", "cache", "device")
+        own = ("split", "random_state", "cache", "device", "threads")
         return Settings(**{name: value for name, value in self.get_params(deep=False).items() if name not in own})
 
     def fit(self, graph: Any, y: Any = None, *, watch: Any = None) -> AGSSL:
-        """Fit a `Graph`, a PyG `Data`, or `(adjacency, X, y)` with -1 for unlabelled nodes.
+        """MethodResult a `Graph`, a PyG `Data`, or `(adjacency, X, y)` with -1 for unlabelled nodes.
 
         Args:
             graph: the graph with its labels.
@@ -158,36 +161,29 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         if y is not None:
             graph = (*graph[:2], y) if isinstance(graph, tuple) else to_graph(graph).with_labels(np.asarray(y))
         graph = to_graph(graph)
-        if graph.split is None or self.split != "auto":
-            graph = graph.with_split(make_split(self.split, graph, Rng(seed).child("split")))
-        result = fit(
-            graph,
-            settings,
-            seed,
-            watch=watch or (lambda stage, record: None),
-            cache=None if self.cache is None else Path(self.cache),
-            device=self.device,
-        )
-        self._take(Bundle.of(result, graph, settings, seed))
+        graph = split_for(graph, self.split, seed)
+        where = Resources(None if self.cache is None else Path(self.cache), None, self.device, self.threads)
+        result = fit(graph, settings, seed, where, watch or ignore)
+        self._take(result.fitted)
         self.graph_, self.history_ = graph, result.history
         return self
 
-    def _take(self, bundle: Bundle) -> None:
-        self.bundle_ = bundle
-        self.classes_ = _natural(bundle.classes)
-        self.task_names_ = bundle.task_names
-        self.task_weights_ = bundle.weights
-        self.teachers_ = dict(zip(bundle.task_names, bundle.teacher_logits, strict=bool(len(bundle.teacher_logits))))
-        self.best_: Record = bundle.best
-        self.n_features_in_ = bundle.shape.features
+    def _take(self, fitted: FittedModel) -> None:
+        self.fitted_ = fitted
+        self.classes_ = _natural(fitted.classes)
+        self.task_names_ = fitted.task_names
+        self.task_weights_ = fitted.weights
+        self.teachers_ = dict(zip(fitted.task_names, fitted.teacher_logits, strict=bool(len(fitted.teacher_logits))))
+        self.best_: Record = fitted.best
+        self.n_features_in_ = fitted.shape.features
 
     def predict_proba(self, graph: Any = None) -> np.ndarray:
         """Class probabilities [N, C] of the fitted nodes, or of all nodes of another graph with the same features."""
-        check_is_fitted(self, "bundle_")
+        check_is_fitted(self, "fitted_")
         if graph is None:
-            logits = self.bundle_.logits
+            logits = self.fitted_.logits
         else:
-            logits = infer(self.bundle_.model, to_graph(graph, require_labels=False), self.device).logits
+            logits = infer(self.fitted_.model, to_graph(graph, require_labels=False), self.device).logits
         return torch.softmax(torch.from_numpy(logits).double(), dim=1).numpy()
 
     def predict(self, graph: Any = None) -> np.ndarray:
@@ -197,13 +193,13 @@ class AGSSL(ClassifierMixin, BaseEstimator):
 
     def embed(self, graph: Any = None) -> np.ndarray:
         """The student's hidden representations [N, F]."""
-        check_is_fitted(self, "bundle_")
+        check_is_fitted(self, "fitted_")
         target = self._fitted_graph() if graph is None else to_graph(graph, require_labels=False)
-        return infer(self.bundle_.model, target, self.device).hidden
+        return infer(self.fitted_.model, target, self.device).hidden
 
     def score(self, graph: Any = None, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy: on the test nodes of the fitted graph, or on the labelled nodes of another one."""
-        check_is_fitted(self, "bundle_")
+        check_is_fitted(self, "fitted_")
         predicted = self.predict(graph)
         if graph is None:
             fitted = self._fitted_graph()
@@ -218,13 +214,13 @@ class AGSSL(ClassifierMixin, BaseEstimator):
 
     def explain(self, node: int | str) -> Explanation:
         """Whom a node trusted, what each teacher said of it, and its neighbours."""
-        check_is_fitted(self, "bundle_")
-        return explain_node(self.bundle_, self._fitted_graph(), node)
+        check_is_fitted(self, "fitted_")
+        return explain_node(self.fitted_, self._fitted_graph(), node)
 
     def plot_weights_by_degree(self) -> Figure:
         """A heatmap of whom nodes of each degree trusted (needs the extra `plot`)."""
-        check_is_fitted(self, "bundle_")
-        return weights_by_group(by_degree(self.bundle_, self._fitted_graph().degree), "degree")
+        check_is_fitted(self, "fitted_")
+        return weights_by_group(by_degree(self.fitted_, self._fitted_graph().degree), "degree")
 
     def plot_history(self) -> Figure:
         """Learning curves of all teachers and students (needs the extra `plot`)."""
@@ -238,35 +234,35 @@ class AGSSL(ClassifierMixin, BaseEstimator):
             colour: by predicted `class`, most trusted `task`, `confidence`, or whether it is `right`.
             layout: `tsne`, or `pca`, which is quicker and tells fewer classes apart.
         """
-        check_is_fitted(self, "bundle_")
-        return embedding_map(self.bundle_, self._fitted_graph(), self.embed(), colour, layout)
+        check_is_fitted(self, "fitted_")
+        return embedding_map(self.fitted_, self._fitted_graph(), self.embed(), colour, layout)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         parameters: str = super().__repr__(N_CHAR_MAX)
-        return f"{parameters}\n{result_text(self._result())}" if hasattr(self, "bundle_") else parameters
+        return f"{parameters}\n{result_text(self._result())}" if hasattr(self, "fitted_") else parameters
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """What a notebook shows: scikit-learn's parameters, and below them what came of the fit."""
         shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if hasattr(self, "bundle_") and "text/html" in shown:
+        if hasattr(self, "fitted_") and "text/html" in shown:
             shown["text/html"] += result_html(self._result())
         return shown
 
     def _result(self) -> dict[str, Any]:
-        return fit_result(self.bundle_, getattr(self, "graph_", None))
+        return fit_result(self.fitted_, getattr(self, "graph_", None))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one file (safetensors; no pickle)."""
-        check_is_fitted(self, "bundle_")
-        save_bundle(self.bundle_, path)
+        check_is_fitted(self, "fitted_")
+        save_fitted(self.fitted_, path)
 
     @classmethod
     def load(cls, path: str | Path) -> AGSSL:
         """A model written by `save`, or the `model.safetensors` of a run; no code in the file is run."""
-        bundle = load_bundle(path)
-        values = {f: getattr(bundle.settings, f) for f in vars(bundle.settings)}
-        model = cls(random_state=bundle.seed, **values)
-        model._take(bundle)
+        fitted = load_fitted(path)
+        values = {f: getattr(fitted.settings, f) for f in vars(fitted.settings)}
+        model = cls(random_state=fitted.seed, **values)
+        model._take(fitted)
         return model
 
     def _fitted_graph(self) -> Graph:

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agssl.system import free_memory
+from agssl.base.system import free_memory
 
 CORE = ("torch", "numpy", "scipy", "scikit-learn", "pyarrow", "pymetis", "safetensors", "rich")
 
@@ -35,7 +35,7 @@ class Check:
 
 def versions() -> dict[str, str]:
     """Versions of this package, of Python and of what it needs."""
-    from agssl import __version__
+    from agssl.base.version import __version__
 
     found = {"agssl": __version__, "python": platform.python_version()}
     for name in CORE:
@@ -171,9 +171,9 @@ def _graph() -> Any:
     """Sixty nodes in two groups, with labels and a split."""
     import numpy as np
 
+    from agssl.base.rng import Rng
     from agssl.data.graph import Graph
     from agssl.data.splits import make_split
-    from agssl.rng import Rng
 
     draw = Rng(0).child("doctor").numpy()
     y = np.arange(60) % 2
@@ -237,8 +237,8 @@ def _fit() -> str:
 
 
 def _cache_writable() -> str:
+    from agssl.base.atomic import write_bytes
     from agssl.data.fetch import data_folders
-    from agssl.store.atomic import write_bytes
 
     path = data_folders().cache / ".doctor"
     write_bytes(path, b"")

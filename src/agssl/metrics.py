@@ -7,6 +7,12 @@ import numpy as np
 BINS = 15
 
 
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities over the last axis, in double precision."""
+    shifted = np.exp(logits.astype(np.float64) - logits.max(-1, keepdims=True))
+    return shifted / shifted.sum(-1, keepdims=True)
+
+
 def accuracy(truth: np.ndarray, probabilities: np.ndarray) -> float:
     """Share of right answers."""
     return float((probabilities.argmax(1) == truth).mean())

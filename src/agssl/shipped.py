@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agssl.config import TASKS, Settings, read_toml
+from agssl.base.spec import Spec
+from agssl.config import PAPER_TASKS, Settings, read_toml
 
 FOLDER = Path(__file__).parent / "configs"
 
@@ -14,7 +15,7 @@ FOLDER = Path(__file__).parent / "configs"
 def config_name(dataset: str, settings: Settings) -> str:
     """The name of the config for these settings, without `.toml`.
 
-    >>> config_name("cora", Settings(setting="pf"))
+    >>> config_name("cora", Settings(strategy="pf"))
     'cora-agssl-ts-pf'
     >>> config_name("cora", Settings(method="single", tasks=("par:parts=100",)))
     'cora-single-par'
@@ -38,11 +39,11 @@ def find_config(dataset: str, settings: Settings, folder: Path = FOLDER) -> Path
 
 
 def _names(settings: Settings) -> list[str]:
-    variant = {"agssl": settings.integration, "single": settings.tasks[0].split(":")[0] if settings.tasks else ""}
+    variant = {"agssl": settings.integration, "single": Spec.parse(settings.tasks[0]).name if settings.tasks else ""}
     names = [settings.method]
     if settings.method in variant:
         names.insert(0, f"{settings.method}-{variant[settings.method]}")
-    if settings.setting == "pf" and settings.method != "gcn":
+    if settings.strategy == "pf" and settings.method != "gcn":
         names = [f"{name}-pf" for name in names] + names
     return names
 
@@ -53,13 +54,13 @@ def with_config(dataset: str, given: Mapping[str, Any], folder: Path = FOLDER) -
     Weights of tasks that are not asked for are left out of a config's `alpha`.
     """
     # A config is looked up by what decides its name; whatever else is wrong shows when all of it is put together.
-    naming = {name: given[name] for name in ("method", "integration", "setting", "tasks") if name in given}
+    naming = {name: given[name] for name in ("method", "integration", "strategy", "tasks") if name in given}
     path = find_config(dataset, Settings().replace(**naming), folder)
     if path is None:
         return dict(given), None
     values = read_toml(path) | dict(given)
     if isinstance(values.get("alpha"), Mapping) and "alpha" not in given:
-        named = {text.split(":")[0] for text in values.get("tasks", TASKS)}
+        named = {Spec.parse(text).name for text in values.get("tasks", PAPER_TASKS)}
         alpha = {name: weight for name, weight in values["alpha"].items() if name in named}
         values["alpha"] = alpha or None
     return values, path

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from agssl.errors import MissingExtraError, unknown_name
+from agssl.base.errors import MissingExtraError, unknown_name
 
 KINDS = ("tensorboard", "mlflow")
 _BATCH = 500  # figures that go to MLflow in one request
@@ -64,7 +64,7 @@ class Tracker:
                 self._writer.figure(_clean(f"{stage}/{name}"), float(value), step)
 
     def result(self, metrics: Mapping[str, Any]) -> None:
-        """Note the results of a seed, as `agssl.runner.measure` gives them."""
+        """Note the results of a seed, as `agssl.fitting.seeds.measure` gives them."""
         for part in ("val", "test"):
             for name, value in (metrics.get(part) or {}).items():
                 self._writer.figure(f"result/{part}_{name}", float(value), 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agssl.bench.cells import Cell, Records, unique, write_record
-from agssl.bench.methods import METHODS
+from agssl.bench.methods import TABLE_METHODS
 from agssl.config import Settings
 from agssl.pretext import TASKS
 from reference.records import record_of, records_of
@@ -36,17 +36,17 @@ def test_the_name_of_the_table_that_asks_makes_no_other_cell() -> None:
     assert Cell("cora", "average", Settings(), 0, curves=True).key == cell().key
 
 
-@pytest.mark.parametrize("change", [{"beta": 1.0}, {"setting": "pf"}, {"tasks": ("par",)}, {"student_dropout": 0.1}])
+@pytest.mark.parametrize("change", [{"beta": 1.0}, {"strategy": "pf"}, {"tasks": ("par",)}, {"student_dropout": 0.1}])
 def test_a_gcn_is_the_same_whatever_it_does_not_read(change: dict[str, object]) -> None:
     assert cell(method="gcn", **change).key == cell(method="gcn").key
     assert cell(method="gcn", lr=0.1).key != cell(method="gcn").key
 
 
 def test_a_changed_default_makes_a_new_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = Cell("cora", "gcn", METHODS["gcn"].settings("cora", "jt")[0], 0).key
+    before = Cell("cora", "gcn", TABLE_METHODS["gcn"].settings("cora", "jt")[0], 0).key
     values = [*Settings.__init__.__defaults__]  # type: ignore[misc]
     monkeypatch.setattr(Settings.__init__, "__defaults__", tuple(0.02 if v == 0.01 else v for v in values))
-    assert Cell("cora", "gcn", METHODS["gcn"].settings("cora", "jt")[0], 0).key != before
+    assert Cell("cora", "gcn", TABLE_METHODS["gcn"].settings("cora", "jt")[0], 0).key != before
 
 
 def test_other_alphas_to_choose_from_make_a_new_cell(monkeypatch: pytest.MonkeyPatch) -> None:

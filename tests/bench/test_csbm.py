@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from agssl.base.rng import Rng
 from agssl.bench.csbm import Csbm, gibbs, propagate_beliefs, softmax
 from agssl.data.graph import Graph
-from agssl.rng import Rng
 
 
 def enumerated(model: Csbm, graph: Graph) -> np.ndarray:

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agssl.base.errors import TrainingError
 from agssl.bench import grid as grid_module
 from agssl.bench import measure
 from agssl.bench.cells import Cell, Record, Records
 from agssl.bench.grid import Estimate, Grid
 from agssl.bench.measure import Place, curves, run_cell
 from agssl.data.graph import Graph
-from agssl.errors import TrainingError
 from agssl.train.distill import degree_buckets
-from agssl.train.fit import Fit, fit
+from agssl.train.methods import MethodResult, train_method
 from reference.graphs import blocks_graph
 from reference.records import record_of, records_of
 from reference.settings import quick
@@ -38,7 +38,7 @@ def test_a_record_holds_what_tables_need_and_is_small(small: Graph, tmp_path: Pa
     text = (tmp_path / cell.path).read_text()
     assert json.loads(text) == record and len(text) < 30_000
     assert Records(tmp_path).get(cell) == record
-    result = fit(small, SETTINGS, 0)
+    result = train_method(small, SETTINGS, 0)
     assert small.split is not None and result.weights is not None
     right = [0] * 8
     for node in small.split.test:
@@ -58,9 +58,9 @@ def test_a_record_holds_what_tables_need_and_is_small(small: Graph, tmp_path: Pa
 def test_the_fit_of_a_cell_sees_no_test_label(small: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Graph] = []
 
-    def spy(graph: Graph, *args: Any, **kwargs: Any) -> Fit:
+    def spy(graph: Graph, *args: Any, **kwargs: Any) -> MethodResult:
         seen.append(graph)
-        return fit(graph, *args, **kwargs)
+        return train_method(graph, *args, **kwargs)
 
     monkeypatch.setattr(measure, "fit", spy)
     run_cell(Place(tmp_path, tmp_path / "cache"), Cell("blocks", "gcn", quick(method="gcn"), 0))

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from agssl.base.errors import SettingsError
 from agssl.bench.cells import Cell, Records, write_record
-from agssl.bench.methods import GCN, METHODS, choose
+from agssl.bench.methods import GCN, TABLE_METHODS, choose
 from agssl.bench.render import csv_of, latex, markdown
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Entry, Sheet, accuracy_entry, accuracy_sheets, average_ranks, gain_text, interval
-from agssl.errors import SettingsError
 from reference.records import record_of
 
 
 def cells_of(method: str, seeds: range) -> list[Cell]:
-    return Scope(seeds=tuple(seeds)).cells(METHODS[method], "cora")
+    return Scope(seeds=tuple(seeds)).cells(TABLE_METHODS[method], "cora")
 
 
 def write(folder: Path, cells: list[Cell], values: np.ndarray) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from agssl.base.rng import Rng
 from agssl.bench import theory
 from agssl.bench.csbm import Csbm, propagate_beliefs, softmax
 from agssl.bench.distance import on_simplex, shared_weights, simplex_weights, summing_to_one, unconstrained
@@ -17,8 +18,7 @@ from agssl.bench.theory import run, sides
 from agssl.bench.theory_figure import figure
 from agssl.bench.theory_report import table
 from agssl.config import Settings
-from agssl.models.gcn import Gcn, Shape
-from agssl.rng import Rng
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.train.infer import infer
 
 

@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
+from agssl.base.errors import SettingsError
+from agssl.base.lock import Lock
 from agssl.cli.bench import duration
 from agssl.cli.common import parse_seeds
-from agssl.errors import SettingsError
-from agssl.store.lock import Lock
 
 QUICK = ("--set", "epochs=2", "--set", "hidden=8", "--set", "alpha=1", "--jobs", 1)
 Agssl = Callable[..., Any]
 
 
 def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> None:
-    words = ("bench", "table1", "--datasets", graph, "--methods", "clu,agssl-ts", "--seeds", 2, "--settings", "jt")
+    words = ("bench", "table1", "--datasets", graph, "--methods", "clu,agssl-ts", "--seeds", 2, "--strategies", "jt")
     words += (*QUICK, "--set", 'tasks=["clu","pairdis"]')
     done = agssl(*words)
     assert done.code == 0, done.err
@@ -47,7 +47,7 @@ def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> N
 
 
 def test_weights_of_tasks_are_set_as_for_fit(agssl: Agssl, graph: Path) -> None:
-    words = ("bench", "table1", "--datasets", graph, "--methods", "agssl-ts", "--settings", "jt", "--seeds", 1)
+    words = ("bench", "table1", "--datasets", graph, "--methods", "agssl-ts", "--strategies", "jt", "--seeds", 1)
     words += (*QUICK, "--set", 'tasks=["clu"]', "--set", "alpha=clu=3", "--set", "student_tasks=clu=2")
     done = agssl(*words)
     assert done.code == 0, done.err
@@ -75,7 +75,7 @@ def test_summary_runs_nothing(agssl: Agssl, graph: Path) -> None:
 
 
 def test_a_killed_run_goes_on_without_redoing_a_cell(agssl: Agssl, graph: Path) -> None:
-    words = ("bench", "table1", "--datasets", graph, "--methods", "gcn,clu,pairdis", "--seeds", 3, "--settings", "jt")
+    words = ("bench", "table1", "--datasets", graph, "--methods", "gcn,clu,pairdis", "--seeds", 3, "--strategies", "jt")
     words += ("--set", "epochs=150", "--set", "patience=200", "--set", "hidden=64", "--set", "alpha=1", "--jobs", 1)
     command = [sys.executable, "-m", "agssl", *map(str, words)]
     folder = Path("results/bench/small")
@@ -99,7 +99,7 @@ def test_a_killed_run_goes_on_without_redoing_a_cell(agssl: Agssl, graph: Path) 
     [
         (("table3",), "unknown table or figure 'table3'; did you mean 'table"),
         (("table1", "--methods", "agsl-ts"), "unknown method 'agsl-ts'; did you mean 'agssl-ts'"),
-        (("table1", "--settings", "jt,fp"), "unknown setting 'fp'"),
+        (("table1", "--strategies", "jt,fp"), "unknown strategy 'fp'"),
         (("table1", "--datasets", "corra"), "unknown dataset 'corra'; did you mean 'cora'"),
         (("table1", "--seeds", "a-b"), "seeds 'a-b' is not understood"),
         (("table1", "--set", "alpha=par:3"), "alpha 'par:3' is not understood"),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agssl.base.errors import AgsslError
 from agssl.cli import data as command
-from agssl.errors import AgsslError
 
 
 def run(*argv: str) -> int:

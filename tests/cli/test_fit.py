@@ -15,7 +15,7 @@ from agssl.cli import fit as command
 from agssl.store.run import Run
 
 KEYS = {
-    *("dataset", "method", "integration", "tasks", "setting", "seeds", "test_accuracy", "val_accuracy"),
+    *("dataset", "method", "integration", "tasks", "strategy", "seeds", "test_accuracy", "val_accuracy"),
     *("macro_f1", "log_loss", "ece", "seconds", "peak_mb", "run"),
 }
 GCN = ("--method", "gcn", "--epochs", "5", "--hidden", "8")
@@ -67,7 +67,7 @@ def test_results_do_not_depend_on_jobs(agssl: Callable[..., Any], graph: Path, q
         for file in ("predictions.csv", "task_weights.csv", "history.json", "split.npz"):
             name = f"seed-{seed}/{file}"
             assert (Path("one") / name).read_bytes() == (Path("two") / name).read_bytes(), name
-        one, two = (Run.open(out).bundle(seed) for out in ("one", "two"))
+        one, two = (Run.open(out).fitted(seed) for out in ("one", "two"))
         assert one.logits.tobytes() == two.logits.tobytes()
         for mine, other in zip(one.model.parameters(), two.model.parameters(), strict=True):
             assert mine.equal(other)
@@ -93,7 +93,7 @@ def test_options_win_over_the_file_and_the_file_over_defaults(agssl: Callable[..
     assert (settings.method, settings.epochs, settings.hidden, settings.lr) == ("gcn", 4, 6, 0.01)
     assert settings.patience is None and settings.weight_decay == 0.1
     assert run.seeds == (3, 5) and run.split(3).origin == "fraction:0.5/0.3/0.2 (seed 3)"
-    assert run.bundle(5).settings == settings
+    assert run.fitted(5).settings == settings
     done = agssl("fit", graph, "--config", "c.toml", "--seed", 7, "--split", "fraction:0.4/0.3/0.3", "--out", "out")
     assert done.code == 0, done.err
     assert Run.open("out").seeds == (7,) and not Path("out/seed-3").exists()
@@ -221,7 +221,7 @@ def test_a_truncated_archive_is_refused(agssl: Callable[..., Any], tmp_path: Pat
 def test_bad_settings_are_found_before_training(
     agssl: Callable[..., Any], graph: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agssl.runner.fit_seeds", lambda *args, **kwargs: pytest.fail("it went on to train"))
+    monkeypatch.setattr("agssl.fitting.seeds.fit_seeds", lambda *args, **kwargs: pytest.fail("it went on to train"))
     done = agssl("fit", graph, *words)
     assert done.code == 2 and done.err.startswith("agssl: error: ")
     assert message in done.err and done.err.count("\n") == 1
@@ -255,7 +255,7 @@ def test_a_bad_config_is_refused(agssl: Callable[..., Any], graph: Path, text: s
 def test_an_output_folder_that_cannot_be_written_shows_before_training(
     agssl: Callable[..., Any], graph: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agssl.runner.fit_seeds", lambda *args, **kwargs: pytest.fail("it went on to train"))
+    monkeypatch.setattr("agssl.fitting.seeds.fit_seeds", lambda *args, **kwargs: pytest.fail("it went on to train"))
     Path("file").write_text("mine")
     Path("full").mkdir()
     Path("full/thesis.txt").write_text("mine")
@@ -272,7 +272,7 @@ def test_an_earlier_run_survives_a_failure_and_goes_with_a_success(agssl: Callab
     before = Path("out/run.json").read_text()
     done = agssl("fit", graph, *GCN, "--lr", 1e38, "--out", "out", "--epochs", 50, "--dropout", 0)
     assert done.code == 2 and "not finite" in done.err
-    assert Path("out/run.json").read_text() == before and Run.open("out").bundle(1)
+    assert Path("out/run.json").read_text() == before and Run.open("out").fitted(1)
     assert agssl("fit", graph, *GCN, "--seed", 4, "--out", "out").code == 0
     assert sorted(path.name for path in Path("out").iterdir()) == [
         *("config.toml", "metrics.json", "notes.txt", "run.json", "seed-4")

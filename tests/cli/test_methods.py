@@ -41,7 +41,7 @@ def test_autossl_reports_its_weights_everywhere(agssl: Callable[..., Any], graph
 
 
 def test_es_and_was_run(agssl: Callable[..., Any], graph: Path, quick: tuple[str, ...]) -> None:
-    done = agssl("fit", graph, *quick, "--method", "autossl", "--search", "es", "--search-budget", 2, "--json")
+    done = agssl("fit", graph, *quick, "--method", "autossl", "--autossl-search", "es", "--autossl-budget", 2, "--json")
     assert done.code == 0, done.err
     assert Run.open(json.loads(done.out)["run"]).seed_metrics()["epochs"]["search"] == 2
     done = agssl("fit", graph, *quick, "--integration", "was", "--json")
@@ -63,5 +63,5 @@ def test_a_missing_package_is_named_before_training(
     agssl: Callable[..., Any], graph: Path, quick: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "cmaes", None)
-    done = agssl("fit", graph, *quick, "--method", "autossl", "--search", "es")
+    done = agssl("fit", graph, *quick, "--method", "autossl", "--autossl-search", "es")
     assert done.code == 2 and "agssl[es]" in done.err

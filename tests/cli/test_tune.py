@@ -70,7 +70,7 @@ def test_a_killed_search_goes_on(agssl: Agssl, graph: Path) -> None:
 
 
 def test_two_searches_can_not_share_a_study(agssl: Agssl, graph: Path) -> None:
-    from agssl.store.lock import Lock
+    from agssl.base.lock import Lock
 
     Path("results/tune").mkdir(parents=True)
     lock = Lock(Path("results/tune/.small-gcn.db.lock"))

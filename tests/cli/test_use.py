@@ -99,7 +99,7 @@ def test_embeddings_as_npy_and_csv_agree(agssl: Callable[..., Any], fitted: Path
 def test_explain_a_node_by_its_name(agssl: Callable[..., Any], fitted: Path) -> None:
     found = json.loads(agssl("explain", fitted, "--node", "x7", "--json").out)
     assert found["node"] == "x7" and found["label"] == "b" and len(found["neighbours"]) == found["degree"]
-    weights = Run.open(fitted).bundle(0).weights
+    weights = Run.open(fitted).fitted(0).weights
     assert weights is not None
     assert {o["task"]: o["weight"] for o in found["opinions"]} == pytest.approx(
         dict(zip(["clu:clusters=3", "pairdis"], weights[7].tolist(), strict=True))

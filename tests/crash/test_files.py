@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import agssl
+from agssl.base.errors import DataError
+from agssl.base.lock import Lock
 from agssl.config import Settings
-from agssl.errors import DataError
-from agssl.store.lock import Lock
 from agssl.store.run_writer import RunWriter
 from crash import torture
 

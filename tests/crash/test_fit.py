@@ -16,11 +16,11 @@ import pytest
 import torch
 
 import agssl
+from agssl.base.errors import DataError
 from agssl.cli.main import main
-from agssl.errors import DataError
+from agssl.store.checkpoints import read_checkpoint
 from agssl.store.run import Run
 from agssl.store.run_writer import RunWriter
-from agssl.store.stages import read_stage
 from crash import torture
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs forks and signals")
@@ -192,8 +192,8 @@ def test_a_disk_that_fills_or_goes_read_only_in_the_middle(
     at_step(10, fill_up)
     code, err = fit(out)
     assert code == 2 and "No space left" in err and "Traceback" not in err
-    stages = list((out / ".agssl" / "stages").rglob("*.safetensors"))
-    assert stages and all(read_stage(path) is not None for path in stages)
+    checkpoints = list((out / ".agssl" / "stages").rglob("*.safetensors"))
+    assert checkpoints and all(read_checkpoint(path) is not None for path in checkpoints)
     assert not torture.unreadable(out)
     (disk / "filler").unlink()
     at_step(10, lambda: mount("ro"))

@@ -127,7 +127,7 @@ TUNE = ("tune", "{graph}", "--method", "gcn", "--trials", "4", "--tuning-seeds",
         "--out", "{out}/found.toml", "--study", "{out}/found.db")  # fmt: skip
 SUBJECTS = (
     Subject("fit", (*FIT, "--epochs", "8"), seeds_of_run, hash_of_run, 3.0),
-    Subject("fit pf crossfit", (*FIT, "--epochs", "5", "--setting", "pf", "--lambda-fit", "crossfit", "--folds", "2",
+    Subject("fit pf crossfit", (*FIT, "--epochs", "5", "--strategy", "pf", "--weights-from", "crossfit", "--folds", "2",
                                 "--norm", "batch"), seeds_of_run, hash_of_run),
     Subject("fit gcn", (*FIT, "--method", "gcn", "--epochs", "30", "--patience", "5"), seeds_of_run, hash_of_run),
     Subject("bench", BENCH, cells_of_bench, hash_of_bench, 2.0),
@@ -229,11 +229,11 @@ def warm_up() -> None:
 
     import agssl.data.resolve  # noqa: F401
     from agssl import AGSSL
-    from agssl.bench.things import load_things
+    from agssl.bench.artifacts import load_artifacts
     from agssl.cli import progress  # noqa: F401
     from agssl.search import study  # noqa: F401
 
-    load_things()
+    load_artifacts()
     torch.set_num_threads(1)
     edges = sp.csr_matrix(np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6)))
     AGSSL(tasks=("clu", "pairdis"), epochs=1).fit((edges, np.eye(12, dtype=np.float32), np.arange(12) // 6))

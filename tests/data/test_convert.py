@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from agssl.base.errors import GraphError, MissingExtraError
 from agssl.data.convert import to_graph
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
-from agssl.errors import GraphError, MissingExtraError
 
 
 def same(a: Graph, b: Graph) -> None:

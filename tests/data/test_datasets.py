@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from agssl.base.errors import DataError, SettingsError
 from agssl.data.catalog import SPECS, DatasetSpec
 from agssl.data.datasets import DATASETS, dataset_spec, get_dataset, load_dataset, where
 from agssl.data.fetch import DataFolders
 from agssl.data.graph import Graph
-from agssl.errors import DataError, SettingsError
 
 COMPLETE = [spec for spec in SPECS if spec.layout in ("planetoid", "shchur")]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from agssl.base.errors import DataError
 from agssl.data import fetch as module
 from agssl.data.fetch import DataFolders, RemoteFile, Wheel, data_folders, fetch
-from agssl.errors import DataError
 
 CONTENT = b"the published bytes"
 SHA = hashlib.sha256(CONTENT).hexdigest()

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from agssl.errors import SettingsError
-from agssl.ops.knn import knn_edges
+from agssl.base.errors import SettingsError
+from agssl.data.knn import knn_edges
 
 
 def naive(x: np.ndarray, k: int, metric: str) -> list[set[int]]:
@@ -50,7 +50,7 @@ def test_settings_that_make_no_sense_are_refused(k: int, metric: str) -> None:
 
 def test_ties_are_broken_alike_whatever_the_number_of_threads() -> None:
     x = np.random.default_rng(0).integers(0, 3, size=(1500, 6)).astype(np.float32)  # many equal distances
-    code = "import sys, numpy as np; from agssl.ops.knn import knn_edges; import hashlib;"
+    code = "import sys, numpy as np; from agssl.data.knn import knn_edges; import hashlib;"
     code += "x = np.random.default_rng(0).integers(0, 3, size=(1500, 6)).astype(np.float32);"
     code += "print(hashlib.sha256(knn_edges(x, 5, 'euclidean').tobytes()).hexdigest())"
     here = hashlib.sha256(knn_edges(x, 5, "euclidean").tobytes()).hexdigest()

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agssl.base.errors import AgsslError, DataError
 from agssl.data.ogb import read_ogb
-from agssl.errors import AgsslError, DataError
 
 FILES = {
     "raw/edge.csv.gz": "0,1\n1,2\n2,3\n1,0\n",

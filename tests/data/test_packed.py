@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
 from agssl import read_graph
+from agssl.base.errors import DataError
 from agssl.data import packed
 from agssl.data.graph import Graph
 from agssl.data.packed import ArrayWriter, open_packed, write_packed
-from agssl.errors import DataError
 from reference.graphs import graphs
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from agssl.base.errors import DataError
 from agssl.data.planetoid import normalise_rows, read_planetoid
 from agssl.data.unpickle import unpickle
-from agssl.errors import DataError
 from fuzz.corpus import old_pickle
 
 

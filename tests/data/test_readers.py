@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
+from agssl.base.errors import AgsslError, DataError, GraphError, SettingsError
 from agssl.data.graph import Graph
 from agssl.data.readers import read_graph
-from agssl.errors import AgsslError, DataError, GraphError, SettingsError
 
 NODES = (
     "id,f1,f2,label,split\nanna,1,0.5,cat,train\nben,0,2,dog,train\ncarl,3,4,,\ndora,5,6,cat,val\nemil,7,8,dog,test\n"

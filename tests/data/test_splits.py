@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agssl.base.errors import AgsslError, DataError, GraphError, SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.data.splits import Split, check_split, make_split
-from agssl.errors import AgsslError, DataError, GraphError, SettingsError
-from agssl.rng import Rng
 
 
 def ring(y: np.ndarray, **more: object) -> Graph:

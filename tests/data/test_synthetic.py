@@ -11,11 +11,11 @@ import pytest
 import scipy.sparse as sp
 from scipy import stats
 
+from agssl.base.errors import DataError, SettingsError
 from agssl.data import build, synthetic
 from agssl.data.build import AdjacencyBuilder
 from agssl.data.packed import open_packed
 from agssl.data.synthetic import Synthetic, generate, generate_packed
-from agssl.errors import DataError, SettingsError
 
 
 @pytest.mark.parametrize(

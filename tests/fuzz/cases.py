@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from agssl.base.errors import AgsslError
 from agssl.cli import main as program
-from agssl.errors import AgsslError
 from fuzz.mutate import mutated
 
 SECONDS = 10  # of computing: a case that takes longer hangs
@@ -53,8 +53,8 @@ def command(*words: object) -> None:
 
 
 def read_config(folder: Path) -> None:
-    from agssl import runner
     from agssl.cli.options import make_plan
+    from agssl.fitting import seeds as runner
 
     plan = make_plan(argparse.Namespace(config=str(folder / "config.toml"), seeds=None, seed=None, split=None))
     runner.check(plan.settings)
@@ -76,7 +76,7 @@ def read_run(folder: Path) -> None:
     from agssl.store.run import Run
 
     run = Run.open(folder / "run")
-    _ = run.settings, run.metrics, run.history(), run.predictions(), run.seed_metrics(), run.bundle(), run.graph()
+    _ = run.settings, run.metrics, run.history(), run.predictions(), run.seed_metrics(), run.fitted(), run.graph()
     command("explain", folder / "run", "--degree", "--json")
 
 
@@ -84,11 +84,11 @@ def read_canaries(folder: Path) -> None:
     """Give hostile files to everything that reads a file by itself."""
     from agssl.data.arrays import Archive
     from agssl.data.unpickle import unpickle
-    from agssl.store.model import load_bundle
+    from agssl.store.fitted import load_fitted
 
     refused: AgsslError | None = None
     for path in sorted((folder / "canary").iterdir()):
-        for read in (unpickle, load_bundle, lambda path: dict(Archive(path))):
+        for read in (unpickle, load_fitted, lambda path: dict(Archive(path))):
             try:
                 read(path)
             except AgsslError as error:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agssl.base.errors import AgsslError, DataError
 from agssl.data.unpickle import unpickle
-from agssl.errors import AgsslError, DataError
-from agssl.store.model import load_bundle
+from agssl.store.fitted import load_fitted
 from fuzz.corpus import Canary, write_planetoid
 from fuzz.mutate import WAYS, mutated
 from fuzz.torture import torture
@@ -49,7 +49,7 @@ def test_a_damaged_canary_never_sings(tmp_path_factory: pytest.TempPathFactory, 
     path = folder / "ind.toy.graph"
     for content in (data, mutated(data, random.Random(seed))):
         path.write_bytes(content)
-        for read in (unpickle, load_bundle):
+        for read in (unpickle, load_fitted):
             with contextlib.suppress(AgsslError):
                 read(path)
         assert not canary.exists()

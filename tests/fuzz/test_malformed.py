@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from agssl.base.errors import AgsslError, GraphError
 from agssl.data.graph import Graph
 from agssl.data.readers import read_graph
 from agssl.data.splits import Split
-from agssl.errors import AgsslError, GraphError
 
 X = np.arange(8, dtype=np.float64).reshape(4, 2)
 Y = [0, 1, 0, 1]

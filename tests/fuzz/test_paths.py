@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agssl.base.errors import DataError
 from agssl.cli.fit import _run_name
 from agssl.config import Settings
 from agssl.data.arrays import Archive
 from agssl.data.fetch import DataFolders, RemoteFile, below, fetch
 from agssl.data.ogb import read_ogb
 from agssl.data.readers import read_graph
-from agssl.errors import DataError
 from agssl.store.run import Run
 from fuzz.corpus import write_ogb, write_tables
 

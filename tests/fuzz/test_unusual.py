@@ -12,7 +12,7 @@ from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.ops import distance
-from agssl.train.fit import fit
+from agssl.train.methods import train_method
 from reference.graphs import blocks_graph, build, edge_list
 
 
@@ -157,11 +157,11 @@ ODD = [
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
-@pytest.mark.parametrize("setting", ["jt", "pf"])
+@pytest.mark.parametrize("strategy", ["jt", "pf"])
 @pytest.mark.parametrize("make", ODD, ids=lambda make: make.__name__)
-def test_an_odd_graph_trains(make, setting: str) -> None:
+def test_an_odd_graph_trains(make, strategy: str) -> None:
     graph = make()
-    result = fit(graph, Settings(epochs=2, hidden=8, folds=2, setting=setting))
+    result = train_method(graph, Settings(epochs=2, hidden=8, folds=2, strategy=strategy))
     assert result.logits.shape == (graph.num_nodes, graph.num_classes)
     assert torch.isfinite(result.logits).all()
     assert result.weights.shape == (graph.num_nodes, 5)
@@ -173,7 +173,7 @@ def test_an_odd_graph_trains(make, setting: str) -> None:
 def test_an_odd_graph_trains_jointly_with_every_variant(make) -> None:
     tasks = ("par", "clu", "dgi:estimator=infonce", "pairdis", "pairsim:target=feature")
     how = Settings(method="joint", tasks=tasks, epochs=2, hidden=8, layers=2, norm="batch", head="linear")
-    assert torch.isfinite(fit(make(), how).logits).all()
+    assert torch.isfinite(train_method(make(), how).logits).all()
 
 
 def test_the_graphs_are_what_their_names_say() -> None:
@@ -195,6 +195,6 @@ def test_a_star_of_a_hundred_thousand_leaves_trains(monkeypatch: pytest.MonkeyPa
     split = Split(np.arange(10), np.arange(10, 20), np.arange(20, 30))
     graph = Graph.from_arrays(edges, x, np.arange(leaves + 1) % 2, split=split, notify=False)
     assert graph.degree.max() == leaves
-    result = fit(graph, Settings(epochs=1, hidden=4, alpha=1.0, generations=1))
+    result = train_method(graph, Settings(epochs=1, hidden=4, alpha=1.0, generations=1))
     assert torch.isfinite(result.logits).all()
     assert result.weights.shape == (leaves + 1, 5)

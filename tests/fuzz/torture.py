@@ -29,7 +29,7 @@ def child(kinds: list[str], first: int, count: int, corpus: Path, report: Path) 
     """Run cases one after the other, a line of JSON each; the parent sees by the lines how far it came."""
     import torch  # before the limit, since loading it takes address space that is never used
 
-    import agssl.runner  # noqa: F401 (nor should the first case pay for it)
+    import agssl.fitting.seeds  # noqa: F401 (nor should the first case pay for it)
     from agssl.cli import main as program
     from fuzz.cases import KINDS, run_case
 

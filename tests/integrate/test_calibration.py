@@ -42,8 +42,8 @@ def test_temperatures_scale_each_teacher_as_a_whole_and_change_no_opinion() -> N
     for k in range(3):
         ratio = found.logits[k] / logits[k]
         torch.testing.assert_close(ratio, ratio[0, 0].expand_as(ratio))
-        torch.testing.assert_close(found.judged[k], known.judged[k] * ratio[0, 0])
-        before, after = (F.cross_entropy(x.judged[k], labels).item() for x in (known, found))
+        torch.testing.assert_close(found.heldout[k], known.heldout[k] * ratio[0, 0])
+        before, after = (F.cross_entropy(x.heldout[k], labels).item() for x in (known, found))
         assert after <= before + 1e-5
     assert torch.equal(found.logits.argmax(2), logits.argmax(2))
 

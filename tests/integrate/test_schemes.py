@@ -10,12 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agssl.errors import SettingsError
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.integrate.base import integrated, shrinkage, weight_loss
 from agssl.integrate.latent_factor import latent_factor_scores
 from agssl.integrate.teacher_student import matching_scores
-from agssl.rng import Rng
 from reference import integration
 
 EVERY = tuple(INTEGRATORS)
@@ -116,7 +116,7 @@ def test_average_trusts_all_alike() -> None:
 @pytest.mark.parametrize("name", ["lf", "ts"])
 def test_learned_weights_start_near_equal(name: str) -> None:
     known = knowledge(4)
-    known = Knowledge(known.logits / 10, known.nodes, known.labels, known.judged / 10)
+    known = Knowledge(known.logits / 10, known.nodes, known.labels, known.heldout / 10)
     weights = INTEGRATORS[name](known, Rng(0))(normal(1, 8, 4).float(), known.logits)
     torch.testing.assert_close(weights, torch.full((8, 4), 0.25), atol=0.05, rtol=0)
 
@@ -179,7 +179,7 @@ def test_l_w_moves_every_learned_parameter_and_lowers_itself(name: str) -> None:
     losses = []
     for _ in range(30):
         optimizer.zero_grad()
-        loss = weight_loss(scheme(z, known.judged), known.judged, known.labels, 1.0)
+        loss = weight_loss(scheme(z, known.heldout), known.heldout, known.labels, 1.0)
         loss.backward()
         optimizer.step()
         losses.append(loss.item())

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from agssl.base.rng import Rng
+from agssl.encoders.gcn import Shape
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.integrate.was import MOMENTUM, WeighAndSelect, selected_softmax, selection_probabilities, straight_through
-from agssl.models.gcn import Shape
-from agssl.rng import Rng
 from agssl.train.distill import Distillation, train_student
 from agssl.train.loop import Schedule
 from agssl.train.problem import Problem

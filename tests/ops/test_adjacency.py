@@ -60,18 +60,18 @@ def test_removing_edges_equals_building_the_graph_without_them(graph: Graph, dat
     np.testing.assert_array_equal(dense_of(a), dense_of(a).T)
 
 
-@pytest.mark.parametrize("self_weight", [0.3, 0.9])
-def test_a_node_keeps_so_much_of_itself_whatever_is_done_to_its_edges(self_weight: float) -> None:
+@pytest.mark.parametrize("skip_weight", [0.3, 0.9])
+def test_a_node_keeps_so_much_of_itself_whatever_is_done_to_its_edges(skip_weight: float) -> None:
     graph = random_graph()
     edges, eye = edge_list(graph), np.eye(graph.num_nodes)
-    adjacency = Adjacency.of(graph, self_weight=self_weight)
+    adjacency = Adjacency.of(graph, skip_weight=skip_weight)
     source, target = np.array(edges[:5]).T
     for a, rest in [
         (adjacency.normalised, edges),
         (adjacency.without(source, target), edges[5:]),
         (adjacency.thinned(np.arange(len(edges)) >= 5), edges[5:]),
     ]:
-        expected = (1 - self_weight) * normalised(graph.num_nodes, rest) + self_weight * eye
+        expected = (1 - skip_weight) * normalised(graph.num_nodes, rest) + skip_weight * eye
         np.testing.assert_allclose(dense_of(a), expected, atol=1e-6)
 
 

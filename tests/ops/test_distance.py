@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops import distance
 from agssl.ops.distance import PER_ANCHOR, ball, distance_pool
-from agssl.rng import Rng
 from reference.graphs import build, edge_list, graphs, random_graph
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from agssl.base.rng import Rng
 from agssl.ops.dropout import dropout, keep_mask
-from agssl.rng import Rng
 
 
 @pytest.mark.parametrize("p", [0.5, 0.1, 0.37, 0.9])

@@ -9,12 +9,12 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from agssl.base.rng import Rng
 from agssl.ops import features
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import from_scipy
 from agssl.ops.dropout import keep_mask
 from agssl.ops.features import Inputs
-from agssl.rng import Rng
 from reference.graphs import edge_list, random_graph
 
 

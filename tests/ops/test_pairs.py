@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops import similarity
 from agssl.ops.adjacency import Adjacency
@@ -15,7 +16,6 @@ from agssl.ops.memory import keep_freed_memory
 from agssl.ops.partition import metis_parts
 from agssl.ops.sampling import non_edges
 from agssl.ops.similarity import KEPT, similarity_pool
-from agssl.rng import Rng
 from reference.graphs import build, edge_list, graphs, random_graph
 
 

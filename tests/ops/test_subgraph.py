@@ -27,14 +27,14 @@ def test_a_part_has_all_edges_between_its_nodes_and_what_they_carry(density: flo
         assert {int(nodes[at]) for at in mine} == set(theirs.tolist()) & set(nodes.tolist())
 
 
-@pytest.mark.parametrize("self_weight", [0.0, 0.3])
-def test_rows_of_a_stored_adjacency_are_those_of_the_dense_one(self_weight: float) -> None:
+@pytest.mark.parametrize("skip_weight", [0.0, 0.3])
+def test_rows_of_a_stored_adjacency_are_those_of_the_dense_one(skip_weight: float) -> None:
     graph = blocks_graph()
     nodes = np.array([5, 0, 59, 17])
-    rows = StoredAdjacency(graph, self_weight).take(nodes)
+    rows = StoredAdjacency(graph, skip_weight).take(nodes)
     matrix = sp.csr_matrix((rows.values.numpy(), rows.indices.numpy(), rows.indptr.numpy()), (4, 60))
     assert matrix.has_sorted_indices
-    expected = (1 - self_weight) * dense.normalised_of(graph) + self_weight * np.eye(60)
+    expected = (1 - skip_weight) * dense.normalised_of(graph) + skip_weight * np.eye(60)
     np.testing.assert_allclose(matrix.toarray(), expected[nodes], rtol=1e-6)
 
 

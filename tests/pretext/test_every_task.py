@@ -12,18 +12,18 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import from_scipy
 from agssl.ops.features import Inputs
-from agssl.ops.field import receptive_field, whole_field
-from agssl.pretext import TASKS, Batch, Task, View, Views
+from agssl.ops.plan import full_plan, pruned_plan
+from agssl.pretext import TASKS, Task, TaskSample, View, Views
 from agssl.pretext.base import Targets
 from agssl.pretext.prepare import make_task
-from agssl.pretext.views import Source
-from agssl.rng import Rng
-from agssl.train.network import Weighted, forward
+from agssl.pretext.views import StepContext
+from agssl.train.network import WeightedTask, forward
 from agssl.train.problem import Problem
 from reference.graphs import permuted, random_graph
 
@@ -50,7 +50,7 @@ def targets_of(task: Task, graph: Graph) -> Targets:
     return task.prepare(graph, Rng(0).child("prepare"))
 
 
-def views_of(graph: Graph, model: Gcn, batch: Batch) -> Views:
+def views_of(graph: Graph, model: Gcn, batch: TaskSample) -> Views:
     """The forward pass that a batch asks for, by the plainest plan."""
     adjacency = Adjacency.of(graph)
     a = adjacency.normalised if batch.masked is None else adjacency.without(*batch.masked)
@@ -58,13 +58,15 @@ def views_of(graph: Graph, model: Gcn, batch: Batch) -> Views:
     if batch.permutation is not None:
         order = torch.from_numpy(batch.permutation)
         shuffle = (order, torch.argsort(order))
-    field = whole_field(a, 1)
+    field = full_plan(a, 1)
     return Views(model(Inputs.of(graph), field, None, shuffle), field, source_of(graph, model))
 
 
-def source_of(graph: Graph, model: Gcn) -> Source:
+def source_of(graph: Graph, model: Gcn) -> StepContext:
     train = np.sort(graph.split.train)
-    return Source(model, Inputs.of(graph), Adjacency.of(graph).normalised, (train, torch.from_numpy(graph.y[train])))
+    return StepContext(
+        model, Inputs.of(graph), Adjacency.of(graph).normalised, (train, torch.from_numpy(graph.y[train]))
+    )
 
 
 def head_of(task: Task, targets: Targets, model: Gcn, rng: Rng) -> torch.nn.Module:
@@ -151,7 +153,7 @@ def stored(prefix: str, matrix: sp.csr_matrix) -> Targets:
     }
 
 
-def relabel_batch(batch: Batch, order: np.ndarray) -> Batch:
+def relabel_batch(batch: TaskSample, order: np.ndarray) -> TaskSample:
     new = np.argsort(order)
     data = dict(batch.data)
     nodes = None if batch.nodes is None else np.sort(new[batch.nodes])
@@ -164,7 +166,7 @@ def relabel_batch(batch: Batch, order: np.ndarray) -> Batch:
             data[name] = value[order]
     masked = None if batch.masked is None else tuple(new[ends] for ends in batch.masked)
     shuffle = None if batch.permutation is None else new[batch.permutation[order]]
-    return Batch(nodes, masked, shuffle, data, tuple(relabel_view(view, order) for view in batch.views))
+    return TaskSample(nodes, masked, shuffle, data, tuple(relabel_view(view, order) for view in batch.views))
 
 
 def relabel_view(view: View, order: np.ndarray) -> View:
@@ -216,7 +218,7 @@ def test_a_pruned_pass_gives_the_same_loss(text: str) -> None:
         batch = task.sample(targets, Adjacency.of(graph), Rng(1))
     adjacency = Adjacency.of(graph)
     a = adjacency.normalised if batch.masked is None else adjacency.without(*batch.masked)
-    field = receptive_field(a, 1, None, batch.nodes, limit=2.0)
+    field = pruned_plan(a, 1, None, batch.nodes, limit=2.0)
     assert field.hidden.tolist() == batch.nodes.tolist()
     pruned = task.loss(head, Views(model(Inputs.of(graph), field), field, source_of(graph, model)), batch, targets)
     torch.testing.assert_close(pruned, task.loss(head, views_of(graph, model, batch), batch, targets))
@@ -226,13 +228,13 @@ def test_another_task_beside_it_does_not_change_its_draws(text: str) -> None:
     graph = random_graph(60, 90)
     problem = Problem.of(graph, network(graph).shape)
     other = "clu" if text != "clu" else "pairdis"
-    weighted = [Weighted(t, make_task(t), targets_of(make_task(t), graph), 1.0) for t in (other, text)]
+    weighted = [WeightedTask(t, make_task(t), targets_of(make_task(t), graph), 1.0) for t in (other, text)]
     _, _, alone = forward(problem, network(graph), weighted[1:], True, Rng(0))
     _, _, together = forward(problem, network(graph), weighted, True, Rng(0))
     assert_same_batch(alone[0], together[1])
 
 
-def assert_same_batch(a: Batch, b: Batch) -> None:
+def assert_same_batch(a: TaskSample, b: TaskSample) -> None:
     for left, right in ((a.nodes, b.nodes), (a.permutation, b.permutation)):
         np.testing.assert_array_equal(left, right)
     assert (a.masked is None) == (b.masked is None)

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 import torch
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.features import Inputs
-from agssl.ops.field import whole_field
-from agssl.pretext import Batch, Task, Views
+from agssl.ops.plan import full_plan
+from agssl.pretext import Task, TaskSample, Views
 from agssl.pretext.base import Targets
 from agssl.pretext.pairdis import CLASSES
 from agssl.pretext.prepare import make_task
-from agssl.rng import Rng
-from agssl.train.network import Weighted, forward
+from agssl.train.network import WeightedTask, forward
 from agssl.train.problem import Problem
 from reference import dense, losses
 from reference.graphs import build, edge_list, random_graph
@@ -46,14 +46,14 @@ class Case:
         self.head = self.task.head(WIDTH, self.targets, Rng(1)).double()
         for parameter in self.head.parameters():
             torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(4))
-        self.batch: Batch = self.task.sample(self.targets, adjacency, Rng(3))
+        self.batch: TaskSample = self.task.sample(self.targets, adjacency, Rng(3))
         masked: tuple[tuple[int, int], ...] = ()
         a = adjacency.normalised
         if self.batch.masked is not None:
             a = adjacency.without(*self.batch.masked)
             masked = tuple((int(i), int(j)) for i, j in zip(*self.batch.masked, strict=True))
         shuffle = None
-        field = whole_field(a, 1)
+        field = full_plan(a, 1)
         exact = dense.normalised_of(self.graph, masked)
         x = self.graph.x
         self.hidden = dense.gcn(model, exact, x)[0].detach().numpy()
@@ -65,7 +65,7 @@ class Case:
         batch = self.batch
         if "labels" in batch.data and batch.data["labels"].is_floating_point():
             data = dict(batch.data) | {"labels": batch.data["labels"].double()}
-            batch = Batch(batch.nodes, batch.masked, batch.permutation, data)
+            batch = TaskSample(batch.nodes, batch.masked, batch.permutation, data)
         self.loss = self.task.loss(
             self.head, Views(model(inputs, field, None, shuffle), field), batch, self.targets
         ).item()
@@ -190,7 +190,7 @@ def test_pairsim_has_a_finite_loss_where_one_kind_of_pair_is_missing(edges: list
     task, adjacency = make_task("pairsim"), Adjacency.of(graph)
     targets = task.prepare(graph, Rng(0))
     batch = task.sample(targets, adjacency, Rng(0))
-    field = whole_field(adjacency.without(*batch.masked), 1)
+    field = full_plan(adjacency.without(*batch.masked), 1)
     views = Views(network(graph).float()(Inputs.of(graph), field), field)
     loss = task.loss(task.head(WIDTH, targets, Rng(0)), views, batch, targets)
     assert torch.isfinite(loss)
@@ -202,7 +202,7 @@ def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list
     graph = random_graph(40, 60)
     problem = Problem.of(graph, network(graph).shape)
     tasks = [make_task(text) for text in [*beside, "pairsim:pairs=10"]]
-    weighted = [Weighted(t.name, t, t.prepare(graph, Rng(0)), 1.0) for t in tasks]
+    weighted = [WeightedTask(t.name, t, t.prepare(graph, Rng(0)), 1.0) for t in tasks]
     model = network(graph).float()
     output, views, batches = forward(problem, model, weighted, True, Rng(1))
     masked = tuple((int(i), int(j)) for i, j in np.stack(batches[-1].masked).T)
@@ -219,7 +219,7 @@ def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list
 def test_a_masked_edge_can_not_be_felt_at_its_other_end() -> None:
     # a path 0-1-2: with the edge (1, 2) masked, the features of 2 do not reach 0 or 1
     graph = build(3, [(0, 1), (1, 2)])
-    field = whole_field(Adjacency.of(graph).without(np.array([1]), np.array([2])), 1)
+    field = full_plan(Adjacency.of(graph).without(np.array([1]), np.array([2])), 1)
     x = torch.from_numpy(graph.x).double().requires_grad_()
     model = network(graph)
     a = field.blocks[0]

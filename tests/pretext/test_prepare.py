@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
 from agssl.pretext import ALPHA_GRID, TASKS, Task
 from agssl.pretext.base import Targets
 from agssl.pretext.clu import Clusters
 from agssl.pretext.pairdis import PairDistance
 from agssl.pretext.prepare import make_task, prepared
-from agssl.rng import Rng
 from reference.graphs import build, random_graph
 
 FIVE = ("par", "clu", "dgi", "pairdis", "pairsim")
@@ -30,9 +30,9 @@ def test_every_search_range_fits_its_setting(name: str) -> None:
     kind = TASKS[name]
     assert kind.name == name
     assert set(kind.space) <= set(kind().settings())
-    for setting, values in kind.space.items():
+    for strategy, values in kind.space.items():
         for value in values:
-            assert kind(**{setting: value}).settings()[setting] == value
+            assert kind(**{strategy: value}).settings()[strategy] == value
 
 
 def test_settings_are_read_from_the_text() -> None:
@@ -51,7 +51,7 @@ def test_settings_are_read_from_the_text() -> None:
         ("par:parts=²", ["²"]),
         ("par:parts=2.5", ["2.5"]),
         ("par:foo=1", ["foo", "parts"]),
-        ("par:parts", ["parts", "par:setting=value"]),
+        ("par:parts", ["parts", "par:strategy=value"]),
         ("par:", ["parts"]),
         ("clu:clusters=1", ["at least 2"]),
         ("dgi:estimator=nce", ["nce", "jsd", "infonce"]),

@@ -11,17 +11,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
-from agssl.ops.field import whole_field
-from agssl.pretext import Batch, View, Views
+from agssl.ops.plan import full_plan
+from agssl.pretext import TaskSample, View, Views
 from agssl.pretext.cg3 import supervised_contrast
 from agssl.pretext.prepare import make_task
-from agssl.pretext.views import Source
-from agssl.rng import Rng
+from agssl.pretext.views import StepContext
 from reference import dense, rivals
 from reference.graphs import build
 
@@ -55,7 +55,7 @@ class Case:
         if hasattr(self.head, "target"):  # a target that has fallen behind
             for parameter in self.head.target.parameters():
                 parameter += 0.1
-        self.batch: Batch = self.task.sample(self.targets, adjacency, Rng(3))
+        self.batch: TaskSample = self.task.sample(self.targets, adjacency, Rng(3))
         self.x = dense.dense_features(graph).astype(np.float64)
         self.a = dense.normalised_of(graph)
         matrix = torch.from_numpy(self.x) if density == 1 else Inputs.of(graph).matrix.to("cpu", torch.float64)
@@ -65,8 +65,8 @@ class Case:
         if self.batch.permutation is not None:
             order = torch.from_numpy(self.batch.permutation)
             shuffle = (order, torch.argsort(order))
-        inputs, field = Inputs(matrix), whole_field(adjacency.normalised, 1)
-        source = Source(self.model, inputs, adjacency.normalised, labelled)
+        inputs, field = Inputs(matrix), full_plan(adjacency.normalised, 1)
+        source = StepContext(self.model, inputs, adjacency.normalised, labelled)
         views = Views(self.model(inputs, field, None, shuffle), field, source)
         self.loss: Tensor = self.task.loss(self.head, views, self.batch, self.targets)
 

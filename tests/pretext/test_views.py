@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 import torch
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.features import Inputs
-from agssl.ops.field import whole_field
+from agssl.ops.plan import full_plan
 from agssl.pretext import View, Views
 from agssl.pretext.augment import augmented
 from agssl.pretext.gca import drop_weights
 from agssl.pretext.prepare import make_task
-from agssl.pretext.views import Source
-from agssl.rng import Rng
-from agssl.train.fit import fit
+from agssl.pretext.views import StepContext
+from agssl.train.methods import train_method
 from reference.graphs import blocks_graph, edge_list, random_graph
 from reference.settings import quick
 
@@ -75,8 +75,8 @@ def test_edges_that_matter_alike_are_dropped_alike() -> None:
 def views_of(graph: Graph, shape: Shape) -> Views:
     model = Gcn(shape, Rng(0))
     a, inputs = Adjacency.of(graph).normalised, Inputs.of(graph)
-    field = whole_field(a, shape.layers)
-    return Views(model(inputs, field), field, Source(model, inputs, a))
+    field = full_plan(a, shape.layers)
+    return Views(model(inputs, field), field, StepContext(model, inputs, a))
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -96,7 +96,7 @@ def test_a_view_with_noise_is_a_pass_of_training(density: float) -> None:
     graph = random_graph(60, 60, density=density)
     views = views_of(graph, Shape(6, 8, 3, 2))
     source, rng = views.given, Rng(5)
-    training = source.model(source.inputs, whole_field(source.adjacency, 2), rng)
+    training = source.model(source.inputs, full_plan(source.adjacency, 2), rng)
     torch.testing.assert_close(views.logits(View(noise=rng)), training.logits)
     assert not torch.allclose(views.logits(View(noise=Rng(6))), training.logits)
 
@@ -152,18 +152,18 @@ def test_the_target_is_moved_once_after_every_step(monkeypatch: pytest.MonkeyPat
         seen.append(head.target.weights[0].clone())
 
     monkeypatch.setattr(Bgrl, "after_step", spy)
-    fit(blocks_graph(), quick(method="single", tasks=("bgrl",)))
+    train_method(blocks_graph(), quick(method="single", tasks=("bgrl",)))
     assert len(seen) == 3
     assert not torch.equal(seen[0], seen[2])
 
 
-@pytest.mark.parametrize("setting", ["jt", "pf"])
+@pytest.mark.parametrize("strategy", ["jt", "pf"])
 @pytest.mark.parametrize("name", SEVEN)
-def test_each_trains_alone_in_both_settings(name: str, setting: str) -> None:
-    how = quick(method="single", tasks=(name,), setting=setting, epochs=4)
+def test_each_trains_alone_in_both_settings(name: str, strategy: str) -> None:
+    how = quick(method="single", tasks=(name,), strategy=strategy, epochs=4)
     for density in (1.0, 0.5):
-        result = fit(blocks_graph(density=density), how)
-        stage = [r for r in result.history[f"teacher {name}"] if bool(r["pretrain"]) == (setting == "pf")]
+        result = train_method(blocks_graph(density=density), how)
+        stage = [r for r in result.history[f"teacher {name}"] if bool(r["pretrain"]) == (strategy == "pf")]
         assert stage[-1][name] < stage[0][name] + 0.5
         assert torch.isfinite(result.logits).all()
 
@@ -171,25 +171,25 @@ def test_each_trains_alone_in_both_settings(name: str, setting: str) -> None:
 def test_grand_trains_jointly_and_refuses_to_pre_train() -> None:
     how = quick(method="single", tasks=("grand",), epochs=4)
     for density in (1.0, 0.5):
-        losses = [r["grand"] for r in fit(blocks_graph(density=density), how).history["teacher grand"]]
+        losses = [r["grand"] for r in train_method(blocks_graph(density=density), how).history["teacher grand"]]
         assert losses[-1] < losses[0]
     for method in ("single", "agssl", "joint", "autossl"):
         with pytest.raises(SettingsError, match="'grand' needs labels, but pre-training .* has none; leave it out"):
-            fit(blocks_graph(), how.replace(method=method, setting="pf"))
+            train_method(blocks_graph(), how.replace(method=method, strategy="pf"))
 
 
 def test_all_eight_teach_one_student_and_train_jointly() -> None:
-    result = fit(blocks_graph(), quick(tasks=EIGHT, lambda_fit="train", epochs=2))
+    result = train_method(blocks_graph(), quick(tasks=EIGHT, weights_from="train", epochs=2))
     assert result.weights.shape == (60, 8)
-    searched = fit(blocks_graph(), quick(method="autossl", tasks=("clu", "grand"), epochs=2))
+    searched = train_method(blocks_graph(), quick(method="autossl", tasks=("clu", "grand"), epochs=2))
     assert searched.weights.shape == (60, 2)
-    joint = fit(blocks_graph(), quick(method="joint", tasks=("pairsim", "dgi", *EIGHT), epochs=2))
+    joint = train_method(blocks_graph(), quick(method="joint", tasks=("pairsim", "dgi", *EIGHT), epochs=2))
     assert set(EIGHT) <= set(joint.history["joint"][0])
 
 
 @pytest.mark.parametrize("shape", [{"layers": 2}, {"norm": "batch"}, {"head": "linear"}])
 def test_they_train_with_every_kind_of_network(shape: dict) -> None:
-    result = fit(blocks_graph(), quick(method="joint", tasks=EIGHT, epochs=2, **shape))
+    result = train_method(blocks_graph(), quick(method="joint", tasks=EIGHT, epochs=2, **shape))
     assert torch.isfinite(result.logits).all()
 
 

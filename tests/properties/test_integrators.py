@@ -7,10 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agssl.base.rng import Rng
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.integrate.base import integrated, mixed, shrinkage, weight_loss
 from agssl.integrate.calibration import best_temperature
-from agssl.rng import Rng
 from agssl.train.distill import distill_kl
 
 seeds, counts = st.integers(0, 10_000), st.integers(1, 5)
@@ -41,7 +41,7 @@ def test_weights_are_shares(name: str, teachers: int, nodes: int, seed: int, sca
 def test_the_order_of_the_teachers_does_not_matter(name: str, teachers: int, seed: int) -> None:
     known, z = knowledge(teachers, 6, 3, seed), logits(6, 3, seed=seed + 1).float()
     order = torch.randperm(teachers, generator=torch.Generator().manual_seed(seed))
-    turned = Knowledge(known.logits[order], known.nodes, known.labels, known.judged[order])
+    turned = Knowledge(known.logits[order], known.nodes, known.labels, known.heldout[order])
     weights = INTEGRATORS[name](known, Rng(0))(z, known.logits)
     torch.testing.assert_close(INTEGRATORS[name](turned, Rng(0))(z, turned.logits), weights[:, order])
 

@@ -9,16 +9,16 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
+from agssl.data.knn import knn_edges
 from agssl.data.splits import make_split
 from agssl.data.validate import as_features
 from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.csr import from_scipy, product
 from agssl.ops.dropout import keep_mask
-from agssl.ops.knn import knn_edges
 from agssl.ops.linear_loss import linear_cross_entropy
 from agssl.ops.tiles import permute_rows
-from agssl.rng import Rng
 from reference.graphs import edge_list, graphs, sparse_matrices
 
 seeds = st.integers(0, 10_000)

@@ -11,13 +11,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.dgi import infonce_loss, jsd_loss
 from agssl.pretext.prepare import make_task
-from agssl.rng import Rng
-from agssl.train.network import Weighted, forward
+from agssl.train.network import WeightedTask, forward
 from agssl.train.problem import Problem
 from reference.graphs import edge_list, graphs
 
@@ -107,7 +107,7 @@ def test_a_loss_is_finite_not_negative_and_the_same_again(text: str, graph: Grap
     model, head = Gcn(problem.shape, Rng(seed)), task.head(4, targets, Rng(seed))
     values = []
     for _ in range(2):
-        _, views, (batch,) = forward(problem, model, [Weighted(text, task, targets, 1.0)], True, Rng(seed))
+        _, views, (batch,) = forward(problem, model, [WeightedTask(text, task, targets, 1.0)], True, Rng(seed))
         values.append(task.loss(head, views, batch, targets).item())
     assert values[0] == values[1] and math.isfinite(values[0])
     assert values[0] >= 0 or text == "pairsim"  # which scores nothing where there is nothing to mask

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn
+from agssl.encoders.gcn import Gcn
 from reference.graphs import edge_list
 
 

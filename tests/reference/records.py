@@ -25,7 +25,7 @@ def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -
         "key": cell.key,
         "dataset": cell.dataset,
         "method": cell.method,
-        "setting": cell.setting,
+        "strategy": cell.strategy,
         "settings": effective(cell.settings),
         "config": cell.config,
         "fresh": cell.fresh,

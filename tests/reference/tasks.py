@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agssl.errors import GraphError
+from agssl.base.errors import GraphError
 
 
 def share(numbers: np.ndarray, item: int) -> tuple[int, float, int, str]:

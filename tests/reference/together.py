@@ -9,14 +9,14 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from agssl.base.errors import TrainingError
+from agssl.base.rng import Rng
+from agssl.base.world import World, wrap_ddp
 from agssl.config import Settings
-from agssl.errors import TrainingError
-from agssl.rng import Rng
-from agssl.scale.world import World, together
-from agssl.store.stages import Stages
-from agssl.train.fit import Fit, fit
+from agssl.store.checkpoints import Best, CheckpointStore
 from agssl.train.infer import infer_logits
-from agssl.train.loop import Best, Schedule, by_epoch, train
+from agssl.train.loop import Schedule, by_epoch, train
+from agssl.train.methods import MethodResult, train_method
 from agssl.train.setup import problem_of
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -26,9 +26,9 @@ CASES: dict[str, Settings] = {
     "gcn": quick(method="gcn", dropout=0.0, input_dropout=0.0, **PARTS),
     "par jt": quick(method="single", tasks=("par:parts=4",), **PARTS),
     "bgrl jt": quick(method="single", tasks=("bgrl",), norm="batch", **PARTS),
-    "pairdis pf": quick(method="single", tasks=("pairdis",), setting="pf", **PARTS),
+    "pairdis pf": quick(method="single", tasks=("pairdis",), strategy="pf", **PARTS),
     "agssl jt": quick(tasks=("clu", "dgi"), **PARTS),
-    "agssl pf": quick(tasks=("clu", "pairsim"), setting="pf", integration="was", norm="batch", **PARTS),
+    "agssl pf": quick(tasks=("clu", "pairsim"), strategy="pf", integration="was", norm="batch", **PARTS),
 }
 LONGER = quick(tasks=("clu", "pairdis"), epochs=5, integration="was", norm="batch", **PARTS)
 
@@ -48,16 +48,16 @@ def begin(rank: int, folder: str, size: int) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=size)
     graph = blocks_graph()
-    found: dict[str, Any] = {name: outcome(fit(graph, how, seed=1)) for name, how in CASES.items()}
+    found: dict[str, Any] = {name: outcome(train_method(graph, how, seed=1)) for name, how in CASES.items()}
     found["gradient"] = first_gradient()
     # what the others have in their folders must not matter, and they must not write
-    stages = Stages(Path(folder) / f"stages-{rank}", every=0, brief=0, writes=World.current().first)
-    found["straight on"] = outcome(fit(graph, LONGER, seed=1))
+    checkpoints = CheckpointStore(Path(folder) / f"stages-{rank}", every=0, min_seconds=0, writes=World.current().first)
+    found["straight on"] = outcome(train_method(graph, LONGER, seed=1))
     try:
-        fit(graph, LONGER, seed=1, watch=stop, stages=stages)
+        train_method(graph, LONGER, seed=1, watch=stop, checkpoints=checkpoints)
     except StopError:
         found["stopped"] = True
-    found["resumed"] = outcome(fit(graph, LONGER, seed=1, stages=stages))
+    found["resumed"] = outcome(train_method(graph, LONGER, seed=1, checkpoints=checkpoints))
     found["broken"] = broken(rank)
     found["figures"] = figures(rank)
     found["fingerprint"] = problem_of(graph, LONGER).fingerprint
@@ -65,7 +65,7 @@ def begin(rank: int, folder: str, size: int) -> None:
     dist.destroy_process_group()
 
 
-def outcome(result: Fit) -> dict[str, Any]:
+def outcome(result: MethodResult) -> dict[str, Any]:
     """All of a fit, with logits that this process has computed from its own network."""
     own = torch.from_numpy(infer_logits(result.model, blocks_graph()))
     state = result.model.state_dict()
@@ -83,7 +83,7 @@ def first_gradient() -> list[torch.Tensor]:
 
     torch.optim.Adam.step = spy  # type: ignore[method-assign]
     try:
-        fit(blocks_graph(), CASES["gcn"], seed=1)
+        train_method(blocks_graph(), CASES["gcn"], seed=1)
     finally:
         torch.optim.Adam.step = step  # type: ignore[method-assign]
     return seen[0]
@@ -92,7 +92,7 @@ def first_gradient() -> list[torch.Tensor]:
 def broken(rank: int) -> str:
     """The error of a training whose loss is no number in one process only."""
     module = nn.Linear(2, 1)
-    step_of = together(module, lambda factor: {"loss": factor * module(torch.ones(1, 2)).sum()})
+    step_of = wrap_ddp(module, lambda factor: {"loss": factor * module(torch.ones(1, 2)).sum()})
     epochs = train(
         module,
         list(module.parameters()),
@@ -114,11 +114,11 @@ def figures(rank: int) -> dict[str, Any]:
     """What the processes say to each other."""
     world = World.current()
     seen, values = torch.tensor([True, rank == 0, rank == 1, False]), torch.arange(4.0)[:, None] + 10 * rank
-    world.agree(seen, values)
+    world.average_rows(seen, values)
     norm = nn.BatchNorm1d(1)
     assert norm.running_mean is not None
     norm.running_mean.fill_(rank)
-    world.align(norm)
-    told = world.told(lambda: {"rank": rank})
+    world.sync_buffers(norm)
+    told = world.broadcast(lambda: {"rank": rank})
     mean = world.mean({"rank": float(rank)})
     return {"agreed": values, "seen": seen, "aligned": norm.running_mean, "told": told, "mean": mean}

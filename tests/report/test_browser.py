@@ -86,7 +86,7 @@ def test_the_results_on_the_page_are_those_of_the_run(tab: Tab, run: Run, gcn: R
 
 
 def test_a_node_is_found_and_shown_as_the_run_has_it(tab: Tab, run: Run) -> None:
-    row, bundle = run.predictions(1)[20], run.bundle(1)
+    row, fitted = run.predictions(1)[20], run.fitted(1)
     tab.page.fill("input[type=search]", "n20")
     tab.page.keyboard.press("Enter")
     panel = tab.page.locator("#node")
@@ -94,10 +94,10 @@ def test_a_node_is_found_and_shown_as_the_run_has_it(tab: Tab, run: Run) -> None
     assert row["prediction"] in panel.locator(".verdict").inner_text()
     shown = float(panel.locator(".verdict .num").inner_text().rstrip("%"))
     assert shown == pytest.approx(100 * float(row["probability"]), abs=0.0551)
-    assert bundle.weights is not None
-    for k, task in enumerate(bundle.task_names):
+    assert fitted.weights is not None
+    for k, task in enumerate(fitted.task_names):
         weight = panel.locator("table tbody tr", has_text=task).locator("td .num").inner_text()
-        assert float(weight) == pytest.approx(float(bundle.weights[20, k]), abs=0.00056)
+        assert float(weight) == pytest.approx(float(fitted.weights[20, k]), abs=0.00056)
     near = run.graph(1).neighbours(20)
     assert f"{len(near)} neighbour" in panel.locator("header p").inner_text()
     assert panel.locator(".drawing svg g.other").count() == len(near)

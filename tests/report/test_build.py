@@ -63,7 +63,7 @@ def test_nodes_are_those_of_the_run(page: Page, run: Run) -> None:
 
 
 def test_teachers_say_on_the_page_what_they_said(page: Page, run: Run) -> None:
-    logits = run.bundle(1).teacher_logits
+    logits = run.fitted(1).teacher_logits
     for k in range(len(logits)):
         probabilities = softmax(logits[k])
         top, share = page.arrays["top"][k + 1], page.arrays["probability"][k + 1] / page.data["share"]
@@ -82,7 +82,7 @@ def test_edges_curves_and_groups_are_those_of_the_run(page: Page, run: Run) -> N
         assert columns == {name: history[stage][name] for name in columns}
         assert {"loss", "val_accuracy"} <= set(columns)
     assert "lambda0" in page.data["history"]["student"] and "val_mse" in page.data["history"]["student"]
-    assert page.data["degree"] == [group.to_dict() for group in by_degree(run.bundle(1), graph.degree)]
+    assert page.data["degree"] == [group.to_dict() for group in by_degree(run.fitted(1), graph.degree)]
     assert page.data["command"] == run.about["command"]
     assert page.data["data"]["nodes"] == NODES and page.data["data"]["edges"] == len(pairs)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix
 
-from agssl.errors import SettingsError
+from agssl.base.errors import SettingsError
 from agssl.explain.layout import _near, flat_map
 from agssl.metrics import calibration_error
 from agssl.report import arrays, figures

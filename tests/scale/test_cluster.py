@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import agssl
+from agssl.base.errors import AgsslError, GraphError, SettingsError
+from agssl.base.processes import work
 from agssl.cli.main import main
-from agssl.errors import AgsslError, GraphError, SettingsError
-from agssl.pool import work
 from agssl.scale import cluster as cluster_module
 from agssl.scale.cluster import Cluster, connect
 from reference.processes import alive, descendants, title, until

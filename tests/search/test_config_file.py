@@ -14,9 +14,9 @@ from agssl.search.space import settings_of
 from reference.settings import quick
 
 FIRST = """\
-# made by: agssl tune photo --method gcn --only self_weight --shared
+# made by: agssl tune photo --method gcn --only skip_weight --shared
 # agssl 0.1.0
-self_weight = 0.4
+skip_weight = 0.4
 """
 
 
@@ -34,14 +34,14 @@ def test_the_config_reads_back_as_the_settings(tmp_path: Path) -> None:
 
 
 def test_a_shared_config_has_what_was_searched_below_what_was_there() -> None:
-    assert shared("", {"scaling": "unit"}) == '# made by: agssl tune\nscaling = "unit"\n'
+    assert shared("", {"feature_norm": "l2"}) == '# made by: agssl tune\nfeature_norm = "l2"\n'
     text = shared(FIRST, {"student_dropout": 0.3}, method="agssl", integration="lf")
     assert text == FIRST + "# made by: agssl tune\nstudent_dropout = 0.3\n"
     assert shared(FIRST.rstrip(), {"student_dropout": 0.3}) == text
 
 
 def test_what_options_set_is_in_a_shared_config_but_for_the_method() -> None:
-    options = {"method": "joint", "tasks": ("par", "clu"), "setting": "jt", "patience": 0, "split": "random"}
+    options = {"method": "joint", "tasks": ("par", "clu"), "strategy": "jt", "patience": 0, "split": "random"}
     values = tomllib.loads(shared("", {"hidden": 32}, **options | {"patience": 7}))
     assert values == {"patience": 7, "split": "random", "hidden": 32}
     text = shared_text(quick(patience=None), {"hidden"}, options, [])
@@ -61,7 +61,7 @@ def test_lines_that_are_set_anew_go_and_all_others_stay() -> None:
     before = """\
 # my notes: beta = 1
 
-self-weight = 0.2  # as for photo
+skip weight = 0.2  # as for photo
 beta = 5.0
 "tau" = 2.0
 tasks = [
@@ -70,21 +70,21 @@ tasks = [
 ]
 hidden = 16
 """
-    text = shared(before.replace("self-weight", "self_weight"), {"beta": 1.0, "tau": 1.5}, tasks=("par", "dgi"))
+    text = shared(before.replace("skip weight", "skip_weight"), {"beta": 1.0, "tau": 1.5}, tasks=("par", "dgi"))
     assert (
         text
         == """\
 # my notes: beta = 1
 
-self_weight = 0.2  # as for photo
+skip_weight = 0.2  # as for photo
 hidden = 16
 # made by: agssl tune
 beta = 1.0
 tau = 1.5
 """.replace("beta = 1.0", 'tasks = [\n    "par",\n    "dgi",\n]\nbeta = 1.0')
     )
-    found = Settings(self_weight=0.6)
-    assert "self-weight" not in shared_text(found, {"self_weight"}, {}, [], before)
+    found = Settings(skip_weight=0.6)
+    assert "skip weight" not in shared_text(found, {"skip_weight"}, {}, [], before)
 
 
 def test_what_comes_after_a_table_is_not_taken_for_a_part_of_it() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agssl.base.errors import SettingsError
 from agssl.config import Settings
-from agssl.errors import SettingsError
 from agssl.pretext.prepare import make_task
 from agssl.search.space import all_of, settings_of, space_of, start
 
@@ -25,7 +25,7 @@ def test_the_space_is_the_papers_with_dropout_and_one_alpha_a_task() -> None:
     [
         (Settings(method="gcn"), {"beta", "tau", "student_dropout", "generations", "alpha.par"}),
         (Settings(method="single", tasks=("par",)), {"beta", "tau", "alpha.clu"}),
-        (Settings(setting="pf"), {"alpha.par"}),
+        (Settings(strategy="pf"), {"alpha.par"}),
         (Settings(method="joint"), {"beta", "tau", "student_dropout"}),
     ],
 )
@@ -36,22 +36,22 @@ def test_nothing_is_searched_that_a_method_does_not_read(base: Settings, absent:
 
 
 def test_names_are_chosen_like_numbers() -> None:
-    base = Settings(scaling="unit", norm="batch", calibrate="none")
-    space = space_of(base, ["scaling", "norm", "calibrate", "tau"])
+    base = Settings(feature_norm="l2", norm="batch", calibrate="none")
+    space = space_of(base, ["feature_norm", "norm", "calibrate", "tau"])
     positions = start(base, space)
     assert {name: space[name][at] for name, at in positions.items()} == {
-        "scaling": "unit",
+        "feature_norm": "l2",
         "norm": "batch",
         "calibrate": "none",
         "tau": 1.0,
     }
-    changed = settings_of(base, {"scaling": "binary", "norm": "none", "calibrate": "classes"})
-    assert changed == Settings(scaling="binary")
-    assert "calibrate" not in space_of(Settings(lambda_fit="train"))
+    changed = settings_of(base, {"feature_norm": "binary", "norm": "none", "calibrate": "classes"})
+    assert changed == Settings(feature_norm="binary")
+    assert "calibrate" not in space_of(Settings(weights_from="train"))
 
 
 def test_a_small_space_is_listed() -> None:
-    space = {"tau": (1.0, 2.0), "scaling": ("given", "unit", "binary")}
+    space = {"tau": (1.0, 2.0), "feature_norm": ("none", "l2", "binary")}
     found = all_of(space, 6)
     assert found is not None and len({tuple(at.items()) for at in found}) == 6
     assert all_of(space, 5) is None

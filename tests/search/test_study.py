@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agssl.base.errors import GraphError, TrainingError
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.errors import GraphError, TrainingError
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
 from agssl.search.outcome import best_of, gain_of, importances, mean_by_node, trial_rows
 from agssl.search.space import CHOICES, space_of
 from agssl.search.study import Event, Search, count, open_study, run_study, train_teachers
-from agssl.store.stages import Stages
+from agssl.store.checkpoints import CheckpointStore
 from reference.graphs import blocks_graph
 from reference.settings import quick
 
@@ -92,7 +92,7 @@ def test_the_fit_sees_one_half_of_validation_and_is_scored_on_the_other(monkeypa
 
     real = objective.fit
     monkeypatch.setattr(objective, "fit", fake)
-    value = objective.score(objective.Common({100: half}), objective.Task(0, 0, BASE, 100))
+    value = objective.score(objective.Common({100: half}), objective.TrialSeed(0, 0, BASE, 100))
     (given,) = seen
     assert (given.y[list(checked)] == -1).all() and (given.y[list(kept)] == graph.y[list(kept)]).all()
     predicted = real(given, BASE, 100).logits.argmax(1).numpy()
@@ -121,12 +121,12 @@ def test_n_trials_are_n_complete_trials_in_all(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_small_space_is_tried_as_a_whole_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tasks = scored(monkeypatch, lambda task: {"given": 0.2, "unit": 0.9, "binary": 0.1}[task.settings.scaling])
-    search = replace(search_of(tmp_path), space=space_of(BASE, ["scaling"]))
+    tasks = scored(monkeypatch, lambda task: {"none": 0.2, "l2": 0.9, "binary": 0.1}[task.settings.feature_norm])
+    search = replace(search_of(tmp_path), space=space_of(BASE, ["feature_norm"]))
     run(search, 2)
     run(search, 3)
-    assert [task.settings.scaling for task in tasks] == ["given", "given", "unit", "unit", "binary", "binary"]
-    assert best_of(search, open_study(search))[2].scaling == "unit"
+    assert [task.settings.feature_norm for task in tasks] == ["none", "none", "l2", "l2", "binary", "binary"]
+    assert best_of(search, open_study(search))[2].feature_norm == "l2"
 
 
 def test_no_position_is_tried_twice_and_a_space_may_run_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,8 +233,8 @@ def test_trials_that_break_down_are_passed_over_but_not_for_ever(
 def test_a_position_that_failed_is_not_tried_again_until_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = replace(search_of(tmp_path), space={"self_weight": CHOICES["self_weight"]})
-    tasks = scored(monkeypatch, lambda task: "too large" if task.settings.self_weight > 0.3 else 0.5)
+    search = replace(search_of(tmp_path), space={"skip_weight": CHOICES["skip_weight"]})
+    tasks = scored(monkeypatch, lambda task: "too large" if task.settings.skip_weight > 0.3 else 0.5)
     events = run(search, 4)
     assert sorted(event.state for event in events) == ["complete", "complete", "failed", "failed"]
     assert len({task.settings for task in tasks}) == 4
@@ -243,7 +243,7 @@ def test_a_position_that_failed_is_not_tried_again_until_the_next_run(
 
 
 def test_a_search_whose_every_position_fails_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    search = replace(search_of(tmp_path), space={"self_weight": CHOICES["self_weight"]})
+    search = replace(search_of(tmp_path), space={"skip_weight": CHOICES["skip_weight"]})
     scored(monkeypatch, lambda task: "too large")
     with pytest.raises(TrainingError, match="all 4 trials failed, the last one because: too large"):
         run(search, 4)
@@ -311,7 +311,7 @@ def test_another_graph_split_or_list_of_choices_makes_another_study(tmp_path: Pa
 
 
 def test_a_search_says_how_sure_its_gain_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    search = replace(search_of(tmp_path), space={"self_weight": CHOICES["self_weight"]})
+    search = replace(search_of(tmp_path), space={"skip_weight": CHOICES["skip_weight"]})
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
     fixed = {seed: half.split.test % 3 == 1 for seed, half in halves.items()}
     monkeypatch.setattr(study, "score", lambda common, task: fixed[task.seed])
@@ -358,12 +358,12 @@ def test_importance_goes_to_what_matters(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path) -> None:
     graph = halved(without_test(blocks_graph(90), "auto", 100), 100)
     base = quick(tasks=("clu:clusters=3", "pairdis"), generations=2)
-    stages = Stages(tmp_path, brief=0)
-    tasks = [objective.Task(0, 0, base.replace(beta=beta), 100) for beta in (1.0, 5.0)]
+    checkpoints = CheckpointStore(tmp_path, min_seconds=0)
+    tasks = [objective.TrialSeed(0, 0, base.replace(beta=beta), 100) for beta in (1.0, 5.0)]
     plain = [objective.score(objective.Common({100: graph}), task) for task in tasks]
     kept, files = [], []
     for task in tasks:
-        kept.append(objective.score(objective.Common({100: graph}, stages=stages), task))
+        kept.append(objective.score(objective.Common({100: graph}, checkpoints=checkpoints), task))
         files.append(len(list(tmp_path.iterdir())))
     assert files == [2 + 2, 2 + 2 + 2]  # two teachers and two students, then two students
     assert [right.tolist() for right in kept] == [right.tolist() for right in plain]
@@ -372,20 +372,20 @@ def test_a_trial_that_changes_only_the_student_trains_no_teacher(tmp_path: Path)
 def test_teachers_that_all_trials_share_are_trained_before_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(study, "Stages", lambda folder: Stages(folder, brief=0))
+    monkeypatch.setattr(study, "CheckpointStore", lambda folder: CheckpointStore(folder, min_seconds=0))
     graphs = {seed: without_test(blocks_graph(90), "auto", seed) for seed in SEEDS}
     base = quick(tasks=("clu:clusters=3", "pairdis"), alpha={"clu": 1.0, "pairdis": 5.0}, generations=1)
     space = space_of(base, ["beta", "student_dropout"])
     search = Search("blocks", base, space, graphs, tmp_path / "study.db", tmp_path)
-    assert search.stages is not None
-    folder, lines = search.stages.folder, list[str]()
+    assert search.checkpoints is not None
+    folder, lines = search.checkpoints.folder, list[str]()
     train_teachers(search, 1, lines.append)
     teachers = set(folder.iterdir())
     assert len(teachers) == len(lines) == 2 * len(SEEDS) and lines[-1].startswith("[4/4] teacher pairdis of seed 101")
     monkeypatch.setattr(study, "trim", lambda *args: None)
     run(search, 1)
     assert len(set(folder.iterdir()) - teachers) == len(SEEDS)  # one student each, and no teacher
-    for space in (space_of(base, ["hidden"]), space_of(base, ["alpha"]), space_of(base, ["beta", "self_weight"])):
+    for space in (space_of(base, ["hidden"]), space_of(base, ["alpha"]), space_of(base, ["beta", "skip_weight"])):
         train_teachers(replace(search, space=space), 1, lines.append)
     assert len(lines) == 4
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agssl.base.errors import DataError, SettingsError
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.errors import DataError, SettingsError
-from agssl.runner import Job, fit_seeds, summarise
+from agssl.fitting.seeds import Job, fit_seeds, summarise
 from agssl.store.run import GraphSource, Run, describe
 from agssl.store.run_writer import RunWriter
 
@@ -38,10 +38,10 @@ def test_everything_comes_back(run: Run, tiny_graph: Graph) -> None:
         np.testing.assert_array_equal(nodes, getattr(tiny_graph.split, part))
     assert run.split().origin == "public"
     assert run.history(3)["gcn"]["epoch"] == [0, 1, 2]
-    bundle = run.bundle(3)
-    assert bundle.seed == 3 and bundle.settings == SETTINGS and bundle.classes == ("a", "b", "c")
+    fitted = run.fitted(3)
+    assert fitted.seed == 3 and fitted.settings == SETTINGS and fitted.classes == ("a", "b", "c")
     rows = run.predictions(3)
-    assert [row["prediction"] for row in rows] == [bundle.classes[k] for k in bundle.logits.argmax(1)]
+    assert [row["prediction"] for row in rows] == [fitted.classes[k] for k in fitted.logits.argmax(1)]
     assert [row["part"] for row in rows][:3] == ["train", "val", "test"]
     assert rows[11]["label"] == "" and rows[11]["part"] == ""
 
@@ -58,7 +58,7 @@ def test_the_files_are_those_of_the_documentation(run: Run) -> None:
 
 def test_an_unknown_seed_names_the_known_ones(run: Run) -> None:
     with pytest.raises(SettingsError, match="no seed 1; it has 0, 3"):
-        run.bundle(1)
+        run.fitted(1)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_damaged_parts_are_named(run: Run) -> None:
         ("history.json", run.history),
         ("metrics.json", run.seed_metrics),
         ("predictions.csv", run.predictions),
-        ("model.safetensors", run.bundle),
+        ("model.safetensors", run.fitted),
     ):
         whole = (folder / name).read_bytes()
         for broken in (b"", whole[: len(whole) // 2]):

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.pretext.prepare import make_task, prepared
-from agssl.rng import Rng
 from agssl.train import autossl
-from agssl.train.fit import fit
 from agssl.train.loop import Schedule
 from agssl.train.meta_gradient import Inner, adam_slope
-from agssl.train.network import Weighted, forward
+from agssl.train.methods import train_method
+from agssl.train.network import WeightedTask, forward
 from agssl.train.outer import Homophily, LabelLoss, Outer, disagreement, soft_assignments
 from agssl.train.problem import Problem
 from reference.graphs import blocks_graph
@@ -34,16 +34,16 @@ def small_problem(layers: int = 1) -> Problem:
     return Problem.of(blocks_graph(density=0.4), Shape(8, 6, 3, layers, dropout=0.3, input_dropout=0.2))
 
 
-def weighted_tasks(problem: Problem) -> list[Weighted]:
+def weighted_tasks(problem: Problem) -> list[WeightedTask]:
     made = [(name, make_task(name)) for name in FIVE]
-    return [Weighted(n, task, prepared(task, problem.graph, None), ALPHAS[n]) for n, task in made]
+    return [WeightedTask(n, task, prepared(task, problem.graph, None), ALPHAS[n]) for n, task in made]
 
 
 def outer_of(name: str, problem: Problem) -> Outer:
     return LabelLoss(problem, problem.val_nodes) if name == "labels" else Homophily(problem, Rng(3))
 
 
-def inner_of(problem: Problem, tasks: list[Weighted], joint: bool, head: bool) -> Inner:
+def inner_of(problem: Problem, tasks: list[WeightedTask], joint: bool, head: bool) -> Inner:
     inner = Inner(problem, tasks, joint, head, SCHEDULE, Rng(0))
     inner.model.double()
     inner.heads.double()
@@ -52,7 +52,7 @@ def inner_of(problem: Problem, tasks: list[Weighted], joint: bool, head: bool) -
 
 
 def plain_training(
-    problem: Problem, tasks: list[Weighted], joint: bool, head: bool, weights: list[torch.Tensor]
+    problem: Problem, tasks: list[WeightedTask], joint: bool, head: bool, weights: list[torch.Tensor]
 ) -> Gcn:
     """The same steps by `backward` on the weighted sum and an ordinary Adam."""
     start = inner_of(problem, tasks, joint, head)
@@ -165,12 +165,14 @@ def test_homophily_reads_no_label_and_prefers_clusters_that_follow_edges() -> No
     assert disagreement(along, judge.source, judge.target) < disagreement(across, judge.source, judge.target)
 
 
-@pytest.mark.parametrize("how", [{}, {"setting": "pf"}, {"outer": "homophily"}, {"lambda_fit": "crossfit"}])
+@pytest.mark.parametrize(
+    "how", [{}, {"strategy": "pf"}, {"autossl_objective": "homophily"}, {"weights_from": "crossfit"}]
+)
 def test_the_history_shows_lambda_and_the_final_training_uses_it(how: dict[str, str]) -> None:
     alphas = dict(ALPHAS)
-    result = fit(blocks_graph(), settings(method="autossl", alpha=alphas, epochs=6, **how))
+    result = train_method(blocks_graph(), settings(method="autossl", alpha=alphas, epochs=6, **how))
     searches = [records for stage, records in result.history.items() if stage.startswith("search")]
-    assert len(searches) == (2 if how.get("lambda_fit") == "crossfit" else 1)
+    assert len(searches) == (2 if how.get("weights_from") == "crossfit" else 1)
     best = []
     for records in searches:
         assert [records[0][f"lambda{k}"] for k in range(5)] == pytest.approx([0.2] * 5)
@@ -184,58 +186,62 @@ def test_the_history_shows_lambda_and_the_final_training_uses_it(how: dict[str, 
     np.testing.assert_allclose(result.weights, np.tile(found, (60, 1)), rtol=1e-5)
     assert dict(result.tasks) == alphas
     for record in result.history["autossl"]:
-        if how.get("setting") == "pf" and not record["pretrain"]:
+        if how.get("strategy") == "pf" and not record["pretrain"]:
             continue
         expected = sum(alphas[name] * weight * record.get(name, 0.0) for name, weight in zip(FIVE, found, strict=True))
         assert record["loss"] == pytest.approx(expected + record.get("task", 0.0), rel=1e-4)
 
 
 def test_lambda_is_clamped_and_a_task_of_weight_zero_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = fit(blocks_graph(), settings(method="autossl", tasks=("clu", "pairdis"), epochs=30, lambda_lr=5.0))
+    result = train_method(
+        blocks_graph(), settings(method="autossl", tasks=("clu", "pairdis"), epochs=30, autossl_lr=5.0)
+    )
     values = np.array([[record[f"lambda{k}"] for k in range(2)] for record in result.history["search"]])
     assert values.min() == 0 and values.max() == 1
     empty = lambda *_: (torch.zeros(5), {"search": []})  # noqa: E731
-    monkeypatch.setattr("agssl.train.fit.search_weights", empty)
-    plain = fit(blocks_graph(), settings(method="autossl"))
+    monkeypatch.setattr("agssl.train.methods.search_weights", empty)
+    plain = train_method(blocks_graph(), settings(method="autossl"))
     assert all(record["loss"] == record["task"] for record in plain.history["autossl"])
 
 
 def test_the_outer_loss_reads_the_labels_that_it_is_told_to() -> None:
     problem, rng = small_problem(), Rng(0)
-    (part, nodes), *more = autossl._judges(problem, settings(), rng)
+    (part, nodes), *more = autossl._heldout_parts(problem, settings(), rng)
     assert part is problem and nodes.tolist() == problem.val_nodes.tolist() and not more
-    ((_, nodes),) = autossl._judges(problem, settings(lambda_fit="train"), rng)
+    ((_, nodes),) = autossl._heldout_parts(problem, settings(weights_from="train"), rng)
     assert nodes.tolist() == problem.train_nodes.tolist()
-    judges = autossl._judges(problem, settings(lambda_fit="crossfit"), rng)
-    for part, nodes in judges:
+    heldout_nodes = autossl._heldout_parts(problem, settings(weights_from="crossfit"), rng)
+    for part, nodes in heldout_nodes:
         assert not set(part.train_nodes) & set(nodes)
         assert set(part.train_nodes) | set(nodes) == set(problem.train_nodes)
-    assert sorted(np.concatenate([nodes for _, nodes in judges])) == problem.train_nodes.tolist()
+    assert sorted(np.concatenate([nodes for _, nodes in heldout_nodes])) == problem.train_nodes.tolist()
 
 
 def test_patience_ends_a_search() -> None:
-    result = fit(blocks_graph(), settings(method="autossl", epochs=400, patience=3, lr=0.3))
+    result = train_method(blocks_graph(), settings(method="autossl", epochs=400, patience=3, lr=0.3))
     outer = [record["outer_loss"] for record in result.history["search"]]
     assert len(outer) < 400 and len(outer) - 1 - int(np.argmin(outer)) == 3
 
 
 @pytest.mark.parametrize("outer", ["labels", "homophily"])
 def test_evolution_takes_the_best_of_its_candidates(outer: str) -> None:
-    how = settings(method="autossl", search="es", search_budget=10, tasks=("clu", "pairdis"), outer=outer)
-    result = fit(blocks_graph(), how)
+    how = settings(
+        method="autossl", autossl_search="es", autossl_budget=10, tasks=("clu", "pairdis"), autossl_objective=outer
+    )
+    result = train_method(blocks_graph(), how)
     search = result.history["search"]
     assert len(search) == 10
     top = min(search, key=lambda record: record["outer_loss"])
     np.testing.assert_allclose(result.weights[0], [top["lambda0"], top["lambda1"]], rtol=1e-6)
     assert all(0 <= record[f"lambda{k}"] <= 1 for record in search for k in range(2))
     assert len({record["lambda0"] for record in search}) == 10
-    again = fit(blocks_graph(), how)
+    again = train_method(blocks_graph(), how)
     assert again.history == result.history
 
 
 def test_evolution_judges_by_the_outer_loss_of_a_whole_training() -> None:
     how = {"alpha": 1.0, "epochs": 5, "tasks": ("clu", "pairdis")}
-    result = fit(blocks_graph(), settings(method="autossl", search="es", search_budget=1, **how))
+    result = train_method(blocks_graph(), settings(method="autossl", autossl_search="es", autossl_budget=1, **how))
     (record,) = result.history["search"]
     chosen = {"clu": record["lambda0"], "pairdis": record["lambda1"]}
     assert dict(zip(chosen, result.weights[0].tolist(), strict=True)) == pytest.approx(chosen)
@@ -244,11 +250,11 @@ def test_evolution_judges_by_the_outer_loss_of_a_whole_training() -> None:
 
 def test_evolution_of_one_task_is_refused() -> None:
     with pytest.raises(SettingsError, match="two tasks"):
-        fit(blocks_graph(), settings(method="autossl", search="es", tasks=("clu",)))
+        train_method(blocks_graph(), settings(method="autossl", autossl_search="es", tasks=("clu",)))
 
 
 def test_one_task_can_be_weighed_by_gradient() -> None:
-    result = fit(blocks_graph(), settings(method="autossl", tasks=("clu",)))
+    result = train_method(blocks_graph(), settings(method="autossl", tasks=("clu",)))
     assert result.history["search"][0]["lambda0"] == 1.0
 
 

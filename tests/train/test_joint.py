@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from agssl.base.errors import SettingsError
 from agssl.config import Settings, parse_task_weights
-from agssl.errors import SettingsError
-from agssl.train.fit import fit
+from agssl.train.methods import train_method
 from reference.graphs import blocks_graph
 from reference.settings import quick as settings
 
 
-@pytest.mark.parametrize("setting", ["jt", "pf"])
-def test_given_weights_are_those_of_the_loss(setting: str) -> None:
+@pytest.mark.parametrize("strategy", ["jt", "pf"])
+def test_given_weights_are_those_of_the_loss(strategy: str) -> None:
     tasks, weights = ("clu", "pairdis", "dgi"), {"clu": 0.7, "pairdis": 3.0, "dgi": 0.0}
-    how = settings(method="joint", tasks=tasks, task_weights=weights, alpha=2.0, setting=setting)
-    for record in fit(blocks_graph(), how).history["joint"]:
-        if setting == "pf" and not record["pretrain"]:
+    how = settings(method="joint", tasks=tasks, task_weights=weights, alpha=2.0, strategy=strategy)
+    for record in train_method(blocks_graph(), how).history["joint"]:
+        if strategy == "pf" and not record["pretrain"]:
             continue
         assert "dgi" not in record, "a task of weight zero costs nothing"
         expected = record.get("task", 0.0) + 2.0 * (0.7 * record["clu"] + 3.0 * record["pairdis"])
@@ -25,8 +25,8 @@ def test_given_weights_are_those_of_the_loss(setting: str) -> None:
 
 def test_weights_of_one_over_k_are_the_default() -> None:
     tasks = ("clu", "pairdis")
-    plain = fit(blocks_graph(), settings(method="joint", tasks=tasks))
-    given = fit(blocks_graph(), settings(method="joint", tasks=tasks, task_weights=dict.fromkeys(tasks, 0.5)))
+    plain = train_method(blocks_graph(), settings(method="joint", tasks=tasks))
+    given = train_method(blocks_graph(), settings(method="joint", tasks=tasks, task_weights=dict.fromkeys(tasks, 0.5)))
     assert plain.history == given.history
 
 

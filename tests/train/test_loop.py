@@ -10,9 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from agssl.errors import TrainingError
-from agssl.rng import Rng
-from agssl.train.loop import Best, Record, Schedule, by_loss, by_validation, train
+from agssl.base.errors import TrainingError
+from agssl.base.rng import Rng
+from agssl.store.checkpoints import Best, Record
+from agssl.train.loop import Schedule, by_loss, by_validation, train
 
 
 def run(

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agssl.base.errors import SettingsError
+from agssl.base.system import free_memory, held_memory
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
-from agssl.system import free_memory, held_memory
 from agssl.train import memory
 from agssl.train.memory import batch_mode, check_memory, estimate
 from reference.graphs import blocks_graph, build
@@ -48,8 +48,8 @@ def test_sparse_features_count_by_what_is_stored() -> None:
 def test_every_setting_has_an_estimate() -> None:
     graph = blocks_graph()
     for method in ("gcn", "joint", "agssl"):
-        for setting in ("jt", "pf"):
-            assert estimate(graph, Settings(method=method, setting=setting, norm="batch")).total > 0
+        for strategy in ("jt", "pf"):
+            assert estimate(graph, Settings(method=method, strategy=strategy, norm="batch")).total > 0
     assert estimate(replace(graph, split=None), Settings(method="single", tasks=("pairdis:pairs=8",))).total > 0
 
 

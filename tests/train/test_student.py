@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from agssl.config import LAMBDA_FITS
+from agssl.config import WEIGHTS_FROM
 from agssl.integrate import INTEGRATORS
 from agssl.train.distill import _weights_record, degree_buckets
-from agssl.train.fit import clearly_worse, fit
+from agssl.train.methods import clearly_worse, train_method
 from reference.graphs import blocks_graph
 from reference.settings import FIVE
 from reference.settings import quick as settings
@@ -17,17 +17,17 @@ from reference.settings import quick as settings
 
 @pytest.mark.parametrize("name", sorted(INTEGRATORS))
 def test_every_scheme_gives_weights_that_sum_to_one(name: str) -> None:
-    result = fit(blocks_graph(), settings(integration=name, tasks=("clu", "dgi", "pairsim")))
+    result = train_method(blocks_graph(), settings(integration=name, tasks=("clu", "dgi", "pairsim")))
     assert result.weights.shape == (60, 3)
     torch.testing.assert_close(result.weights.sum(1), torch.ones(60))
     if name == "average":
         torch.testing.assert_close(result.weights, torch.full((60, 3), 1 / 3))
 
 
-@pytest.mark.parametrize("lambda_fit", LAMBDA_FITS)
-def test_the_history_of_the_student_keeps_what_the_figures_need(lambda_fit: str) -> None:
+@pytest.mark.parametrize("weights_from", WEIGHTS_FROM)
+def test_the_history_of_the_student_keeps_what_the_figures_need(weights_from: str) -> None:
     graph = blocks_graph()
-    result = fit(graph, settings(lambda_fit=lambda_fit, beta=2.0, shrinkage=0.0))
+    result = train_method(graph, settings(weights_from=weights_from, beta=2.0, shrinkage=0.0))
     assert {"student", *(f"teacher {name}" for name in FIVE)} <= set(result.history)
     degrees = {low for low, high in zip((0, 1, 2, 3, 4, 7, 11, 21), (1, 2, 3, 4, 7, 11, 21, 10**9), strict=True)
                if ((graph.degree >= low) & (graph.degree < high)).any()}  # fmt: skip
@@ -46,21 +46,21 @@ def test_the_history_of_the_student_keeps_what_the_figures_need(lambda_fit: str)
 def test_students_train_with_tasks_of_their_own(batch: str) -> None:
     own = {"par:parts=4": 3.0, "pairsim": 0.5, "dgi": 0.25}
     how = settings(tasks=("clu",), beta=2.0, student_tasks=own, batch=batch, batch_nodes=24)
-    result = fit(blocks_graph(), how)
+    result = train_method(blocks_graph(), how)
     for stage in ("student", "student 2"):
         for record in result.history[stage]:
             total = record["task"] + 2 * record["distill"] + record["weights"]
             total += sum(weight * record[name] for name, weight in own.items())
             assert record["loss"] == pytest.approx(total, rel=1e-4)
             assert all(record[name] > 0 for name in own)
-    plain = fit(blocks_graph(), how.replace(student_tasks=None))
+    plain = train_method(blocks_graph(), how.replace(student_tasks=None))
     assert torch.equal(plain.teachers[0].network.logits, result.teachers[0].network.logits)
     assert not torch.equal(plain.logits, result.logits)
 
 
 def test_the_squared_error_is_that_of_the_integrated_teacher() -> None:
     graph = blocks_graph()
-    result = fit(graph, settings(integration="average", tasks=("clu", "par"), lambda_fit="train"))
+    result = train_method(graph, settings(integration="average", tasks=("clu", "par"), weights_from="train"))
     p = sum(torch.softmax(t.network.logits, dim=1) for t in result.teachers) / 2
     for part, nodes in (("train", graph.split.train), ("val", graph.split.val)):
         errors = [sum((p[i, c].item() - (graph.y[i] == c)) ** 2 for c in range(3)) for i in nodes]
@@ -85,7 +85,7 @@ def test_the_mean_weight_by_degree_is_a_mean_over_those_nodes() -> None:
 
 def test_agssl_learns() -> None:
     graph = blocks_graph(90)
-    result = fit(graph, settings(epochs=60, hidden=16, lambda_fit="train"))
+    result = train_method(graph, settings(epochs=60, hidden=16, weights_from="train"))
     test = torch.from_numpy(graph.split.test)
     accuracy = (result.logits[test].argmax(1) == torch.from_numpy(graph.y)[test]).float().mean()
     assert accuracy > 0.85
@@ -107,14 +107,14 @@ def test_a_second_generation_that_is_clearly_worse_is_left_out(
     assert graph.split is not None
     seen: list[tuple[float, float, int]] = []
 
-    def judged(accuracy: float, before: float, nodes: int) -> bool:
+    def heldout(accuracy: float, before: float, nodes: int) -> bool:
         seen.append((accuracy, before, nodes))
         return worse
 
-    monkeypatch.setattr("agssl.train.fit.clearly_worse", judged)
+    monkeypatch.setattr("agssl.train.methods.clearly_worse", heldout)
     how = settings(tasks=("clu:clusters=3",), epochs=8)
-    result = fit(graph, how.replace(generations=3))
-    same = fit(graph, how.replace(generations=1 if worse else 3))
+    result = train_method(graph, how.replace(generations=3))
+    same = train_method(graph, how.replace(generations=1 if worse else 3))
     assert torch.equal(result.logits, same.logits)
     students = [stage for stage in result.history if stage.startswith("student")]
     assert students == (["student"] if worse else ["student", "student 2", "student 3"])

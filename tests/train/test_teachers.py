@@ -5,27 +5,28 @@ from __future__ import annotations
 import pytest
 import torch
 
+from agssl.base.errors import SettingsError
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
-from agssl.models.gcn import Shape
+from agssl.encoders.gcn import Shape
 from agssl.pretext import ALPHA_GRID, TASKS
-from agssl.train import fit as fitting
-from agssl.train import network
-from agssl.train.fit import fit
+from agssl.train import methods, network
+from agssl.train.methods import train_method
 from agssl.train.problem import Problem
 from reference.graphs import blocks_graph, random_graph
 from reference.settings import FIVE
 from reference.settings import quick as settings
 
 
-@pytest.mark.parametrize("setting", ["jt", "pf"])
-def test_a_teacher_uses_its_task(setting: str) -> None:
+@pytest.mark.parametrize("strategy", ["jt", "pf"])
+def test_a_teacher_uses_its_task(strategy: str) -> None:
     graph = blocks_graph()
     stage = "teacher clu"
-    history = fit(graph, settings(method="single", tasks=("clu",), setting=setting, alpha=1.0)).history[stage]
+    history = train_method(graph, settings(method="single", tasks=("clu",), strategy=strategy, alpha=1.0)).history[
+        stage
+    ]
     before = [r for r in history if r["pretrain"]]
     after = [r for r in history if not r["pretrain"]]
-    if setting == "jt":
+    if strategy == "jt":
         assert not before
         assert all(r["loss"] == pytest.approx(r["task"] + r["clu"], rel=1e-5) for r in after)
     else:
@@ -36,25 +37,25 @@ def test_a_teacher_uses_its_task(setting: str) -> None:
 
 def test_pre_training_reads_no_label() -> None:
     graph = blocks_graph()
-    how = settings(method="single", tasks=("clu",), setting="pf")
+    how = settings(method="single", tasks=("clu",), strategy="pf")
     other = Graph(graph.indptr, graph.indices, graph.x, (graph.y + 1) % 3, graph.classes, graph.split, graph.name)
-    ours, theirs = (fit(g, how).history["teacher clu"] for g in (graph, other))
+    ours, theirs = (train_method(g, how).history["teacher clu"] for g in (graph, other))
     assert [r for r in ours if r["pretrain"]] == [r for r in theirs if r["pretrain"]]
     assert ours != theirs
 
 
 def test_fine_tuning_starts_from_the_pre_trained_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    stages: list[tuple[torch.Tensor, torch.Tensor]] = []  # the encoder before a stage, and at its best
+    checkpoints: list[tuple[torch.Tensor, torch.Tensor]] = []  # the encoder before a stage, and at its best
     original = network.train
 
     def spy(module, parameters, objective, evaluate, score, schedule, rng, best, *more):  # type: ignore[no-untyped-def]
         start = module.weights[0].detach().clone()
         yield from original(module, parameters, objective, evaluate, score, schedule, rng, best, *more)
-        stages.append((start, best.state["weights.0"]))
+        checkpoints.append((start, best.state["weights.0"]))
 
     monkeypatch.setattr(network, "train", spy)
-    fit(blocks_graph(), settings(method="single", tasks=("clu",), setting="pf"))
-    (start, pre_trained), (fine_start, _) = stages
+    train_method(blocks_graph(), settings(method="single", tasks=("clu",), strategy="pf"))
+    (start, pre_trained), (fine_start, _) = checkpoints
     assert torch.equal(fine_start, pre_trained)
     assert not torch.equal(start, pre_trained)
 
@@ -62,7 +63,7 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(monkeypatch: pytest.Mon
 def test_alpha_is_the_weight_of_the_task_in_the_loss() -> None:
     own = TASKS["clu"].alphas
     for alpha, choices in ((None, own), (7.0, (7.0,)), ({"clu": 0.5}, (0.5,)), ({}, own)):
-        result = fit(blocks_graph(), settings(method="single", tasks=("clu",), alpha=alpha))
+        result = train_method(blocks_graph(), settings(method="single", tasks=("clu",), alpha=alpha))
         expected = result.teachers[0].alpha
         assert expected in choices
         for record in result.history["teacher clu"]:
@@ -73,10 +74,10 @@ def test_alpha_auto_picks_the_best_by_validation() -> None:
     graph = blocks_graph(seed=2)
     alone = {}
     for alpha in ALPHA_GRID:
-        best = fit(graph, settings(method="single", tasks=("clu",), alpha=alpha, epochs=6)).best
+        best = train_method(graph, settings(method="single", tasks=("clu",), alpha=alpha, epochs=6)).best
         alone[alpha] = (best["val_accuracy"], -best["val_loss"])
     assert len(set(alone.values())) > 1
-    picked = fit(graph, settings(method="single", tasks=("clu",), alpha="auto", epochs=6)).teachers[0]
+    picked = train_method(graph, settings(method="single", tasks=("clu",), alpha="auto", epochs=6)).teachers[0]
     assert picked.alpha == max(alone, key=lambda alpha: alone[alpha])
     assert picked.network.best["val_accuracy"] == pytest.approx(alone[picked.alpha][0])
     assert picked.network.best["val_loss"] == pytest.approx(-alone[picked.alpha][1], rel=1e-4)
@@ -84,15 +85,15 @@ def test_alpha_auto_picks_the_best_by_validation() -> None:
 
 def test_each_teacher_of_agssl_is_the_single_fit_of_its_task() -> None:
     graph = blocks_graph()
-    result = fit(graph, settings(tasks=("clu", "pairdis"), lambda_fit="train"))
+    result = train_method(graph, settings(tasks=("clu", "pairdis"), weights_from="train"))
     for teacher in result.teachers:
-        alone = fit(graph, settings(method="single", tasks=(teacher.name,)))
+        alone = train_method(graph, settings(method="single", tasks=(teacher.name,)))
         torch.testing.assert_close(teacher.network.logits, alone.logits, atol=1e-5, rtol=1e-5)
 
 
 def test_joint_training_gives_every_task_its_share() -> None:
     alphas = dict.fromkeys(FIVE, 2.0) | {"dgi": 7.0}
-    history = fit(blocks_graph(), settings(method="joint", alpha=alphas)).history["joint"]
+    history = train_method(blocks_graph(), settings(method="joint", alpha=alphas)).history["joint"]
     for record in history:
         expected = record["task"] + sum(record[name] * alphas[name] for name in FIVE) / 5
         assert record["loss"] == pytest.approx(expected, rel=1e-4)
@@ -110,7 +111,7 @@ def test_a_fold_is_held_out_of_its_teachers_training() -> None:
 
 def test_two_variants_of_one_task_are_told_apart() -> None:
     tasks = ("pairsim", "pairsim:target=feature", "clu")
-    result = fit(blocks_graph(), settings(tasks=tasks, lambda_fit="train"))
+    result = train_method(blocks_graph(), settings(tasks=tasks, weights_from="train"))
     assert len({teacher.name for teacher in result.teachers}) == 3
     assert len([stage for stage in result.history if stage.startswith("teacher")]) == 3
     assert result.weights.shape == (60, 3)
@@ -119,19 +120,19 @@ def test_two_variants_of_one_task_are_told_apart() -> None:
 @pytest.mark.parametrize("method", ["agssl", "joint"])
 def test_a_task_named_twice_is_refused(method: str) -> None:
     with pytest.raises(SettingsError, match="par"):
-        fit(blocks_graph(), settings(method=method, tasks=("par", "clu", "par")))
+        train_method(blocks_graph(), settings(method=method, tasks=("par", "clu", "par")))
 
 
 def test_two_tasks_may_mask_the_same_edge_in_joint_training() -> None:
     tasks = ("pairsim:pairs=50", "pairsim:pairs=49")
-    result = fit(random_graph(40, 60), settings(method="joint", tasks=tasks))
+    result = train_method(random_graph(40, 60), settings(method="joint", tasks=tasks))
     assert torch.isfinite(result.logits).all()
 
 
 def test_every_label_is_held_out_of_one_fold_by_which_it_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, held_out = blocks_graph(90), []
     everyone = set(graph.split.train.tolist())
-    original = fitting.train_network
+    original = methods.train_network
 
     def spy(problem, *rest, **options):  # type: ignore[no-untyped-def]
         missing = everyone - set(problem.train_nodes.tolist())
@@ -139,8 +140,8 @@ def test_every_label_is_held_out_of_one_fold_by_which_it_is_judged(monkeypatch: 
             held_out.append(missing)
         return original(problem, *rest, **options)
 
-    monkeypatch.setattr(fitting, "train_network", spy)
-    fit(graph, settings(tasks=("clu", "dgi"), lambda_fit="crossfit", folds=3))
+    monkeypatch.setattr(methods, "train_network", spy)
+    train_method(graph, settings(tasks=("clu", "dgi"), weights_from="crossfit", folds=3))
     assert len(held_out) == 2 * 3
     for folds in (held_out[:3], held_out[3:]):
         assert set().union(*folds) == everyone

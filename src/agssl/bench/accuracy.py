@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agssl.bench import paper
+from agssl.bench.artifacts import Artifact, Rendered
 from agssl.bench.cells import Cell, Records
 from agssl.bench.methods import AUTOSSL, AVERAGE, GCN, LF, MORE, RIVALS, SINGLE, TS, VANILLA, Method
-from agssl.bench.scope import DATASETS, SETTINGS, Scope, title_of
+from agssl.bench.scope import DATASETS, STRATEGIES, Scope, title_of
 from agssl.bench.tables import (
     MISSING,
     Entry,
@@ -21,7 +22,6 @@ from agssl.bench.tables import (
     mean_text,
     paper_text,
 )
-from agssl.bench.things import Shown, Thing
 
 NO_FEATURES = (
     "ogbn-arxiv is empty: its node features were not to be had where this was run. With them "
@@ -46,13 +46,13 @@ def curved(method: Method) -> bool:
     return method in (LF, TS)
 
 
-def _cells(scope: Scope, default: tuple[Method, ...], settings: tuple[str, ...]) -> list[Cell]:
+def _cells(scope: Scope, default: tuple[Method, ...], strategies: tuple[str, ...]) -> list[Cell]:
     return [
         cell
         for dataset in scope.datasets_or(DATASETS)
-        for setting in settings
+        for strategy in strategies
         for method in with_gcn(scope, default)
-        for cell in scope.cells(method, dataset, setting, curves=curved(method) and setting == "jt")
+        for cell in scope.cells(method, dataset, strategy, curves=curved(method) and strategy == "jt")
     ]
 
 
@@ -60,33 +60,33 @@ def _show(
     scope: Scope,
     records: Records,
     default: tuple[Method, ...],
-    settings: tuple[str, ...],
+    strategies: tuple[str, ...],
     published: _Paper,
     title: str,
-) -> Shown:
+) -> Rendered:
     datasets, methods = scope.datasets_or(DATASETS), with_gcn(scope, default)
     sheets, rows = [], []
-    for setting in settings:
+    for strategy in strategies:
         entries = [
             accuracy_entry(
                 method.title,
                 title_of(dataset),
-                scope.cells(method, dataset, setting),
+                scope.cells(method, dataset, strategy),
                 scope.cells(GCN, dataset),
                 records,
                 len(scope.seeds_of(dataset)),
-                published(dataset, setting, method.name),
-                setting,
+                published(dataset, strategy, method.name),
+                strategy,
             )
             for method in methods
             for dataset in datasets
         ]
-        sheets += accuracy_sheets(f"{title}, {SETTINGS[setting]}", entries)
+        sheets += accuracy_sheets(f"{title}, {STRATEGIES[strategy]}", entries)
         rows += [entry.to_dict() for entry in entries]
         if LF in methods and TS in methods:
-            chosen = [better(scope, records, dataset, setting, published) for dataset in datasets]
-            sheets.append(_better_sheet(f"{title}, {SETTINGS[setting]}", chosen))
-    return Shown(Table(sheets, rows, [PAIRED, *notes(methods), *arxiv_note(datasets, rows)]))
+            chosen = [better(scope, records, dataset, strategy, published) for dataset in datasets]
+            sheets.append(_better_sheet(f"{title}, {STRATEGIES[strategy]}", chosen))
+    return Rendered(Table(sheets, rows, [PAIRED, *notes(methods), *arxiv_note(datasets, rows)]))
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ class Better:
     over_average: Entry  # the same, compared with the average of all teachers
 
 
-def better(scope: Scope, records: Records, dataset: str, setting: str, published: _Paper) -> Better:
+def better(scope: Scope, records: Records, dataset: str, strategy: str, published: _Paper) -> Better:
     """LF or TS, chosen by validation on the seeds that both have; test accuracy has no say."""
-    cells = {method: scope.cells(method, dataset, setting) for method in (LF, TS)}
+    cells = {method: scope.cells(method, dataset, strategy) for method in (LF, TS)}
     found = {method: {record["seed"]: record["val"] for record in records.of(own)} for method, own in cells.items()}
     seeds = set(found[LF]) & set(found[TS])
 
@@ -110,13 +110,13 @@ def better(scope: Scope, records: Records, dataset: str, setting: str, published
         return statistics.fmean(found[method][seed][name] for seed in seeds)
 
     scheme = max((LF, TS), key=lambda m: (mean(m, "accuracy"), -mean(m, "log_loss"))) if seeds else None
-    theirs = [pair for method in (LF, TS) if (pair := published(dataset, setting, method.name)) is not None]
-    gcn = published(dataset, setting, GCN.name)
+    theirs = [pair for method in (LF, TS) if (pair := published(dataset, strategy, method.name)) is not None]
+    gcn = published(dataset, strategy, GCN.name)
     wanted, baseline = len(scope.seeds_of(dataset)), scope.cells(GCN, dataset)
     chosen = [] if scheme is None else cells[scheme]
     paper_best = max(theirs, default=None)
     entry = accuracy_entry("AGSSL", title_of(dataset), chosen, baseline, records, wanted, paper_best)
-    average = scope.cells(AVERAGE, dataset, setting)
+    average = scope.cells(AVERAGE, dataset, strategy)
     over_average = accuracy_entry("AGSSL", title_of(dataset), chosen, average, records, wanted)
     paper_gain = None if paper_best is None or gcn is None else paper_best[0] - gcn[0]
     return Better(dataset, scheme, entry, paper_gain, over_average)
@@ -156,16 +156,16 @@ _TABLE2 = (GCN, SINGLE[2], *RIVALS, AVERAGE, LF, TS, *MORE)
 
 
 def _jt(scope: Scope) -> tuple[str, ...]:
-    return tuple(setting for setting in scope.settings if setting == "jt")
+    return tuple(strategy for strategy in scope.strategies if strategy == "jt")
 
 
-THINGS = {
-    "table1": Thing(
+ARTIFACTS = {
+    "table1": Artifact(
         "Table 1: single- and multi-task learning",
-        lambda scope: _cells(scope, _TABLE1, scope.settings),
-        lambda scope, records: _show(scope, records, _TABLE1, scope.settings, paper.table1, "Table 1"),
+        lambda scope: _cells(scope, _TABLE1, scope.strategies),
+        lambda scope, records: _show(scope, records, _TABLE1, scope.strategies, paper.table1, "Table 1"),
     ),
-    "table2": Thing(
+    "table2": Artifact(
         "Table 2: other self-supervised methods",
         lambda scope: _cells(scope, _TABLE2, _jt(scope)),
         lambda scope, records: _show(scope, records, _TABLE2, _jt(scope), paper.table2, "Table 2"),

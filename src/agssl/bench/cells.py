@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from agssl.base.atomic import write_text
 from agssl.config import Settings, effective
 from agssl.pretext.prepare import make_task
-from agssl.store.atomic import write_text
 
 log = logging.getLogger("agssl")
 
@@ -47,28 +47,28 @@ class Cell:
         return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property
-    def setting(self) -> str | None:
+    def strategy(self) -> str | None:
         """jt or pf; None for a plain GCN, where there is nothing to choose."""
-        return None if self.settings.method == "gcn" else self.settings.setting
+        return None if self.settings.method == "gcn" else self.settings.strategy
 
     @property
     def group(self) -> tuple[str, int, str, bool]:
         """Cells of one group train the same teachers, so it pays to run them one after the other."""
-        return self.dataset, self.seed, self.settings.setting, self.fresh
+        return self.dataset, self.seed, self.settings.strategy, self.fresh
 
     @property
     def kind(self) -> tuple[str, str, str | None, bool]:
         """Cells of one kind take about as long."""
-        return self.dataset, self.method, self.setting, self.fresh
+        return self.dataset, self.method, self.strategy, self.fresh
 
     @property
     def path(self) -> str:
         """Where the record is, below the folder of results."""
-        parts = [self.method, *([self.setting] if self.setting else []), *(["cost"] if self.fresh else [])]
+        parts = [self.method, *([self.strategy] if self.strategy else []), *(["cost"] if self.fresh else [])]
         return f"{folder_name(self.dataset)}/{'-'.join(parts)}-{self.seed}-{self.key[:8]}.json"
 
     def __str__(self) -> str:
-        parts = [self.dataset, self.method, self.setting, "cost" if self.fresh else None, f"seed {self.seed}"]
+        parts = [self.dataset, self.method, self.strategy, "cost" if self.fresh else None, f"seed {self.seed}"]
         return " ".join(part for part in parts if part)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agssl.bench.artifacts import Artifact, Rendered, Say
 from agssl.bench.cells import Records
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Table
 from agssl.bench.theory import run, stored
 from agssl.bench.theory_figure import figure
 from agssl.bench.theory_report import table
-from agssl.bench.things import Say, Shown, Thing
 
 SEEDS = 5
 
@@ -24,12 +24,14 @@ def _compute(scope: Scope, results: Path, say: Say) -> None:
     run(_seeds(scope), results / "theory", told=lambda record: say(f"theory: seed {record['seed']} is done"))
 
 
-def _show(scope: Scope, records: Records) -> Shown:
+def _show(scope: Scope, records: Records) -> Rendered:
     found = stored(_seeds(scope), records.folder / "theory")
     if not found:
-        return Shown(Table(notes=["*missing*"]))
+        return Rendered(Table(notes=["*missing*"]))
     rows = [{"seed": r["seed"], "scheme": name} | values for r in found for name, values in r["schemes"].items()]
-    return Shown(Table(entries=rows, notes=[table(found)]), {"theory": lambda: figure(found)}, found)
+    return Rendered(Table(entries=rows, notes=[table(found)]), {"theory": lambda: figure(found)}, found)
 
 
-THINGS = {"theory": Thing("The paper's theory, measured", lambda scope: [], _show, figures=True, compute=_compute)}
+ARTIFACTS = {
+    "theory": Artifact("The paper's theory, measured", lambda scope: [], _show, figures=True, compute=_compute)
+}

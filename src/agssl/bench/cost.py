@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from agssl.bench import paper
 from agssl.bench.accuracy import arxiv_note
+from agssl.bench.artifacts import Artifact, Rendered
 from agssl.bench.cells import Cell, Records
 from agssl.bench.methods import LF, TS, VANILLA, Method
 from agssl.bench.scope import DATASETS, Scope, title_of
 from agssl.bench.tables import MISSING, Entry, Sheet, Table, some_seeds
-from agssl.bench.things import Shown, Thing
 
 _METHODS = ((VANILLA, "JOINT-T", "joint-t"), (LF, "AGSSL-LF", "agssl-lf"), (TS, "AGSSL-TS", "agssl-ts"))
 _WHAT = {
@@ -39,7 +39,7 @@ def _cells(scope: Scope) -> list[Cell]:
     ]
 
 
-def _show(scope: Scope, records: Records) -> Shown:
+def _show(scope: Scope, records: Records) -> Rendered:
     datasets, sheets, rows = scope.datasets_or(DATASETS), [], []
     for what, words in _WHAT.items():
         texts = []
@@ -57,7 +57,7 @@ def _show(scope: Scope, records: Records) -> Shown:
         quoted = "" if what == "cpu_seconds" else " (the paper's in brackets)"
         sheets.append(Sheet(f"Table A3: {words}{quoted}", header, tuple(texts)))
     measured = any(row["mean"] is not None for row in rows)
-    return Shown(Table(sheets, rows, [_NOTE, *arxiv_note(datasets, rows)] if measured else []))
+    return Rendered(Table(sheets, rows, [_NOTE, *arxiv_note(datasets, rows)] if measured else []))
 
 
 def _text(entry: Entry, published: float | None) -> str:
@@ -68,4 +68,4 @@ def _text(entry: Entry, published: float | None) -> str:
     return ours + spread + some + ("" if published is None else f" ({published:,.{digits}f})")
 
 
-THINGS = {"table-a3": Thing("Table A3: time and memory", _cells, _show)}
+ARTIFACTS = {"table-a3": Artifact("Table A3: time and memory", _cells, _show)}

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.rng import Rng
 
 
 @dataclass(frozen=True)

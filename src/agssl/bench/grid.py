@@ -9,10 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from agssl.base.errors import AgsslError
+from agssl.base.processes import work
 from agssl.bench.cells import Cell, Record, Records, unique, write_record
 from agssl.bench.measure import Place, prepare_targets, run_cell
-from agssl.errors import AgsslError
-from agssl.pool import work
 
 if TYPE_CHECKING:
     from agssl.scale.cluster import Cluster
@@ -60,7 +60,7 @@ class Grid:
                 self.records.add(result)
             estimate.finish(cell, result)
             if not cell.fresh and not any(other.group == cell.group for other in estimate.left.values()):
-                shutil.rmtree(place.stages(cell), ignore_errors=True)  # nobody will ask for these teachers again
+                shutil.rmtree(place.checkpoints(cell), ignore_errors=True)  # nobody will ask for these teachers again
             told(cell, result, estimate)
 
         running: Counter[tuple] = Counter()
@@ -99,7 +99,7 @@ def in_order(cells: Sequence[Cell]) -> list[Cell]:
     methods = {"gcn": 0, "single": 1}
     return sorted(
         cells,
-        key=lambda c: (datasets.index(c.dataset), c.seed, c.settings.setting, methods.get(c.settings.method, 2)),
+        key=lambda c: (datasets.index(c.dataset), c.seed, c.settings.strategy, methods.get(c.settings.method, 2)),
     )
 
 
@@ -111,7 +111,7 @@ class Estimate:
         self.left = {cell.key: cell for cell in missing}
         self._seconds: defaultdict[tuple, list[float]] = defaultdict(list)
         for record in records:
-            kind = (record["dataset"], record["method"], record["setting"], record["fresh"])
+            kind = (record["dataset"], record["method"], record["strategy"], record["fresh"])
             self._note(kind, record["seconds"])
 
     def finish(self, cell: Cell, result: Record | str) -> None:

@@ -6,7 +6,6 @@ import functools
 import os
 import platform
 import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,19 +15,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from agssl import __version__, runner
+from agssl.base.version import __version__
 from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, folder_name, write_record
 from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.resolve import open_graph
-from agssl.data.splits import make_split
 from agssl.explain.groups import bucket_names
-from agssl.rng import Rng
-from agssl.store.model import Bundle
+from agssl.fitting import seeds as runner
+from agssl.fitting.fit import Resources, fit, split_for
+from agssl.store.checkpoints import CheckpointStore
+from agssl.store.fitted import FittedModel
 from agssl.store.run_writer import plain
-from agssl.store.stages import Stages
 from agssl.train.distill import BUCKETS, degree_buckets
-from agssl.train.fit import fit
 
 POINTS = 60  # most epochs that a learning curve keeps
 CURVE_DEGREE = 4  # lambda over epochs is that of the degree bucket that begins here: 4 to 6
@@ -43,34 +41,31 @@ class Place:
     threads: int = 1
     commit: str | None = None
 
-    def stages(self, cell: Cell) -> Path:
+    def checkpoints(self, cell: Cell) -> Path:
         """Where the cells of a group find each other's teachers."""
-        dataset, seed, setting, _ = cell.group
-        return self.cache / "stages" / "bench" / f"{folder_name(dataset)}-{setting}-{seed}"
+        dataset, seed, strategy, _ = cell.group
+        return self.cache / "stages" / "bench" / f"{folder_name(dataset)}-{strategy}-{seed}"
 
 
 def run_cell(place: Place, cell: Cell) -> Record:
-    """Fit a cell, measure it and write its record."""
-    torch.set_num_threads(place.threads)
-    graph = graph_of(cell.dataset)
-    graph = graph.with_split(make_split("auto", graph, Rng(cell.seed).child("split")))
-    wall, cpu = time.perf_counter(), time.process_time()
+    """MethodResult a cell, measure it and write its record."""
+    graph = split_for(graph_of(cell.dataset), "auto", cell.seed)
     # what is taken from the store is bit-equal to what would be trained here; only cost must not be measured so
-    stages = None if cell.fresh else Stages(place.stages(cell))
-    result = fit(graph.hide_test(), cell.settings, cell.seed, cache=place.cache / "targets", stages=stages)
-    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
-    bundle = Bundle.of(result, graph, cell.settings, cell.seed)
-    record = _about(cell, place) | runner.measure(bundle, graph)
-    record["by_degree"] = _by_degree(bundle, graph)
-    if bundle.weights is not None:
-        record["lambda_by_degree"] = _lambda_by_degree(bundle.weights, graph.degree)
+    checkpoints = None if cell.fresh else CheckpointStore(place.checkpoints(cell))
+    where = Resources(place.cache / "targets", checkpoints, threads=place.threads)
+    result = fit(graph, cell.settings, cell.seed, where)
+    fitted = result.fitted
+    record = _about(cell, place) | runner.measure(fitted, graph)
+    record["by_degree"] = _by_degree(fitted, graph)
+    if fitted.weights is not None:
+        record["lambda_by_degree"] = _lambda_by_degree(fitted.weights, graph.degree)
     if cell.curves:
         record["curves"] = curves(result.history)
     record |= {
-        "epochs": {stage: len(records) for stage, records in result.history.items()},
-        "best_epoch": int(result.best["epoch"]),
-        "seconds": round(seconds, 3),
-        "cpu_seconds": round(cpu_seconds, 3),
+        "epochs": result.epochs,
+        "best_epoch": int(fitted.best["epoch"]),
+        "seconds": round(result.seconds, 3),
+        "cpu_seconds": round(result.cpu_seconds, 3),
         "peak_mb": runner.peak_mb(),
     }
     record = plain(record)
@@ -97,7 +92,7 @@ def _about(cell: Cell, place: Place) -> Record:
         "key": cell.key,
         "dataset": cell.dataset,
         "method": cell.method,
-        "setting": cell.setting,
+        "strategy": cell.strategy,
         "settings": effective(cell.settings),
         "config": cell.config,
         "fresh": cell.fresh,
@@ -108,12 +103,12 @@ def _about(cell: Cell, place: Place) -> Record:
     }
 
 
-def _by_degree(bundle: Bundle, graph: Graph) -> Record:
+def _by_degree(fitted: FittedModel, graph: Graph) -> Record:
     """Test nodes, and how many of them are right, by degree bucket."""
     assert graph.split is not None
     nodes = graph.split.test[graph.y[graph.split.test] >= 0]
     buckets = degree_buckets(graph.degree[nodes])
-    right = bundle.logits[nodes].argmax(1) == graph.y[nodes]
+    right = fitted.logits[nodes].argmax(1) == graph.y[nodes]
     return {
         "buckets": bucket_names(),
         "count": np.bincount(buckets, minlength=len(BUCKETS)).tolist(),

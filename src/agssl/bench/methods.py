@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agssl.config import TASKS, Settings
-from agssl.errors import AgsslError, unknown_name
+from agssl.base.errors import AgsslError, unknown_name
+from agssl.config import PAPER_TASKS, Settings
 from agssl.shipped import FOLDER, with_config
 
 
@@ -19,25 +19,25 @@ class Method:
     name: str
     title: str  # as the paper writes it
     changes: Mapping[str, Any]
-    two_settings: bool = True  # whether joint training and pre-training differ
+    two_strategies: bool = True  # whether joint training and pre-training differ
 
     def settings(
         self,
         dataset: str,
-        setting: str,
+        strategy: str,
         folder: Path = FOLDER,
         base: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> tuple[Settings, str | None]:
         """What to fit on a dataset, and its config; later ones win: config, `base`, what makes this method, `more`."""
-        kind = {"setting": setting if self.two_settings else "jt"}
+        kind = {"strategy": strategy if self.two_strategies else "jt"}
         given = {**_DATASETS.get(dataset, {}), **(base or {}), **self.changes, **kind, **more}
         values, path = with_config(dataset, given, folder)
         return Settings().replace(**values), None if path is None else path.name
 
     def missing(self) -> str | None:
         """Why this method can't run here, or None."""
-        from agssl.runner import check
+        from agssl.fitting.seeds import check
 
         try:
             check(Settings().replace(**self.changes))
@@ -57,8 +57,8 @@ def _scheme(integration: str, title: str, name: str | None = None) -> Method:
     return Method(name or integration, title, {"method": "agssl", "integration": integration})
 
 
-GCN = Method("gcn", "GCN", {"method": "gcn"}, two_settings=False)
-SINGLE = tuple(_single(task) for task in TASKS)
+GCN = Method("gcn", "GCN", {"method": "gcn"}, two_strategies=False)
+SINGLE = tuple(_single(task) for task in PAPER_TASKS)
 RIVALS = tuple(_single(task) for task in ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl"))
 VANILLA = Method("vanilla", "Vanilla", {"method": "joint"})
 AUTOSSL = Method("autossl", "AutoSSL", {"method": "autossl"})
@@ -67,7 +67,7 @@ AVERAGE = _scheme("average", "Average")
 HEURISTICS = (_scheme("random", "Random"), AVERAGE, _scheme("weighted", "Weighted"))
 MORE = (_single("graphmae", "GraphMAE"), _single("grand"), _scheme("was", "WAS"))  # later than the paper
 
-METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *MORE)}
+TABLE_METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *MORE)}
 
 
 def choose(default: Iterable[Method], names: Iterable[str] | None) -> tuple[Method, ...]:
@@ -76,6 +76,6 @@ def choose(default: Iterable[Method], names: Iterable[str] | None) -> tuple[Meth
         return tuple(default)
     wanted = set(names)
     for name in wanted:
-        if name not in METHODS:
-            raise unknown_name("method", name, METHODS)
-    return tuple(method for method in METHODS.values() if method.name in wanted)
+        if name not in TABLE_METHODS:
+            raise unknown_name("method", name, TABLE_METHODS)
+    return tuple(method for method in TABLE_METHODS.values() if method.name in wanted)

@@ -6,10 +6,10 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
+from agssl.base.atomic import write_bytes, write_text
+from agssl.bench.artifacts import Draw, Rendered
 from agssl.bench.render import csv_of, latex, markdown
 from agssl.bench.tables import Table
-from agssl.bench.things import Draw, Shown
-from agssl.store.atomic import write_bytes, write_text
 
 
 def text_of(table: Table) -> str:
@@ -17,7 +17,7 @@ def text_of(table: Table) -> str:
     return "\n".join([*map(markdown, table.sheets), *(f"{note}\n" for note in table.notes)])
 
 
-def write_shown(folder: Path, name: str, shown: Shown) -> list[Path]:
+def write_shown(folder: Path, name: str, shown: Rendered) -> list[Path]:
     """Write everything below a folder; gives the files."""
     table = shown.table
     texts = {

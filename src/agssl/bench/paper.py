@@ -20,18 +20,18 @@ def _pair(value: list[float] | None) -> Published | None:
     return None if value is None else (value[0], value[1])
 
 
-def table1(dataset: str, setting: str, method: str) -> Published | None:
+def table1(dataset: str, strategy: str, method: str) -> Published | None:
     """Table 1: accuracy by dataset, training strategy and method.
 
     >>> table1("cora", "jt", "agssl-ts")
     (85.32, 0.32)
     """
-    return _pair(_numbers()["table1"].get(dataset, {}).get(setting, {}).get(method))
+    return _pair(_numbers()["table1"].get(dataset, {}).get(strategy, {}).get(method))
 
 
-def table2(dataset: str, setting: str, method: str) -> Published | None:
+def table2(dataset: str, strategy: str, method: str) -> Published | None:
     """Table 2: accuracy by dataset and method, joint training."""
-    return _pair(_numbers()["table2"].get(method, {}).get(dataset)) if setting == "jt" else None
+    return _pair(_numbers()["table2"].get(method, {}).get(dataset)) if strategy == "jt" else None
 
 
 def table_a2(dataset: str, scheme: str, teachers: int) -> Published | None:

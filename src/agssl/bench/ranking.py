@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agssl.bench.accuracy import arxiv_note
+from agssl.bench.artifacts import Artifact, Rendered, nothing_of
 from agssl.bench.cells import Cell, Record, Records
 from agssl.bench.methods import GCN, SINGLE, VANILLA, Method
 from agssl.bench.scope import DATASETS, Scope, title_of
 from agssl.bench.style import empty, heatmap, look, new_figure, tidy
 from agssl.bench.tables import Entry, Sheet, Table, accuracies, accuracy_entry, gain_text
-from agssl.bench.things import Shown, Thing, nothing_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +70,7 @@ def degree_accuracy(records: Iterable[Record]) -> list[tuple[str, float, int]]:
     return [(n, float(100 * c / k), round(k)) for n, c, k in zip(names, right, count, strict=True) if k >= _FEWEST]
 
 
-def _show(scope: Scope, records: Records) -> Shown:
+def _show(scope: Scope, records: Records) -> Rendered:
     datasets, tasks, near = scope.datasets_or(DATASETS), scope.among(SINGLE), close_up(scope)
     if not tasks:
         return nothing_of(SINGLE)
@@ -112,7 +112,7 @@ def _show(scope: Scope, records: Records) -> Shown:
     ]
     notes = arxiv_note(datasets, [e for e in entries if e["block"] == "rank"])
     draw = lambda: draw_fig1(ranks, names, [*alone, *pairs], degrees, title_of(near))  # noqa: E731
-    return Shown(Table(sheets, entries, notes), {"fig1": draw})
+    return Rendered(Table(sheets, entries, notes), {"fig1": draw})
 
 
 def _gain_rows(names: list[str], entries: list[Entry]) -> tuple[tuple[str, ...], ...]:
@@ -175,4 +175,4 @@ def draw_fig1(
     return figure
 
 
-THINGS = {"fig1": Thing("Figure 1: tasks differ by dataset, pair and node", _cells, _show, figures=True)}
+ARTIFACTS = {"fig1": Artifact("Figure 1: tasks differ by dataset, pair and node", _cells, _show, figures=True)}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from agssl.base.atomic import write_text
+from agssl.bench.artifacts import Artifact
 from agssl.bench.cells import Record, Records, unique
 from agssl.bench.output import text_of, write_figures
 from agssl.bench.scope import Scope
-from agssl.bench.things import Thing
-from agssl.store.atomic import write_text
 
 _HEAD = """\
 # Results
@@ -23,7 +23,7 @@ Learning via Multi-teacher Knowledge Distillation*; its numbers are quoted for c
 
 
 def write_results(
-    things: dict[str, Thing], scope: Scope, records: Records, home: Path, pictures: str = "docs/figures"
+    things: dict[str, Artifact], scope: Scope, records: Records, home: Path, pictures: str = "docs/figures"
 ) -> list[Path]:
     """Write RESULTS.md into a folder, and the figures below it; gives the files.
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from agssl.bench import paper
 from agssl.bench.accuracy import notes, with_gcn
+from agssl.bench.artifacts import Artifact, Rendered
 from agssl.bench.cells import Cell, Records
 from agssl.bench.methods import GCN, HEURISTICS, LF, TS, Method
 from agssl.bench.scope import CLOSER, Scope, title_of
 from agssl.bench.style import empty, look, new_figure, tidy
 from agssl.bench.tables import Entry, Sheet, Table, accuracy_entry, accuracy_sheets, mean_text
-from agssl.bench.things import Shown, Thing
-from agssl.config import TASKS
+from agssl.config import PAPER_TASKS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,13 +35,13 @@ def _schemes(scope: Scope) -> list[Method]:
 
 
 def _teachers(scope: Scope, method: Method, dataset: str, count: int) -> list[Cell]:
-    if count == len(TASKS):
+    if count == len(PAPER_TASKS):
         return scope.cells(method, dataset, curves=method in (LF, TS))  # the cells of Table 1
-    return scope.cells(method, dataset, tasks=TASKS[:count])
+    return scope.cells(method, dataset, tasks=PAPER_TASKS[:count])
 
 
 def _cells_a2(scope: Scope) -> list[Cell]:
-    datasets, counts = scope.datasets_or(CLOSER), range(1, len(TASKS) + 1)
+    datasets, counts = scope.datasets_or(CLOSER), range(1, len(PAPER_TASKS) + 1)
     cells = [cell for dataset in datasets for cell in scope.cells(GCN, dataset)]
     return cells + [
         cell
@@ -58,7 +58,7 @@ def _entries_a2(scope: Scope, records: Records) -> dict[str, list[Entry]]:
         dataset: [
             accuracy_entry(
                 method.title,
-                f"{count} (+{TASKS[count - 1].upper()})",
+                f"{count} (+{PAPER_TASKS[count - 1].upper()})",
                 _teachers(scope, method, dataset, count),
                 scope.cells(GCN, dataset),
                 records,
@@ -67,19 +67,19 @@ def _entries_a2(scope: Scope, records: Records) -> dict[str, list[Entry]]:
                 dataset,
             )
             for method in _schemes(scope)
-            for count in range(1, len(TASKS) + 1)
+            for count in range(1, len(PAPER_TASKS) + 1)
         ]
         for dataset in scope.datasets_or(CLOSER)
     }
 
 
-def _show_a2(scope: Scope, records: Records) -> Shown:
+def _show_a2(scope: Scope, records: Records) -> Rendered:
     sheets, rows = [], []
     for dataset, entries in _entries_a2(scope, records).items():
         published = any(entry.paper for entry in entries)
         sheets += accuracy_sheets(f"Table A2, {title_of(dataset)}, teachers", entries, published)
         rows += [entry.to_dict() for entry in entries]
-    return Shown(Table(sheets, rows, [_ONE_TEACHER, *notes(with_gcn(scope, _SCHEMES))]))
+    return Rendered(Table(sheets, rows, [_ONE_TEACHER, *notes(with_gcn(scope, _SCHEMES))]))
 
 
 def _sensitivity(scope: Scope, method: Method, dataset: str, name: str, value: float) -> list[Cell]:
@@ -98,7 +98,7 @@ def _cells8(scope: Scope) -> list[Cell]:
     ]
 
 
-def _show8(scope: Scope, records: Records) -> Shown:
+def _show8(scope: Scope, records: Records) -> Rendered:
     teachers = _entries_a2(scope, records)
     lines: dict[str, list[Entry]] = {"alpha": [], "beta": []}
     for name, entries in lines.items():
@@ -125,7 +125,7 @@ def _show8(scope: Scope, records: Records) -> Shown:
     rows = [e.to_dict() for entries in (*teachers.values(), *lines.values()) for e in entries]
     words = ["Numbers of teachers are in Table A2. Alpha is the same for all tasks here."]
     draw = lambda: draw_fig8({title_of(d): e for d, e in teachers.items()}, lines)  # noqa: E731
-    return Shown(Table(sheets, rows, words), {"fig8": draw})
+    return Rendered(Table(sheets, rows, words), {"fig8": draw})
 
 
 def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -> Figure:
@@ -181,7 +181,7 @@ def _line(
     panel.set_xlim(-0.4, len(values) - 0.6)
 
 
-THINGS = {
-    "table-a2": Thing("Table A2: integration schemes and the number of teachers", _cells_a2, _show_a2),
-    "fig8": Thing("Figure 8: number of teachers, and loss weights", _cells8, _show8, figures=True),
+ARTIFACTS = {
+    "table-a2": Artifact("Table A2: integration schemes and the number of teachers", _cells_a2, _show_a2),
+    "fig8": Artifact("Figure 8: number of teachers, and loss weights", _cells8, _show8, figures=True),
 }

@@ -16,7 +16,7 @@ from agssl.shipped import FOLDER
 DATASETS = ("cora", "citeseer", "pubmed", "cs", "physics", "photo", "computers", "ogbn-arxiv")  # the paper's order
 CLOSER = ("citeseer", "cs")  # those that the paper looks at more closely
 TEN_SEEDS = ("cora", "citeseer", "pubmed")  # the others are larger, and get five
-SETTINGS = {"jt": "joint training", "pf": "pre-training and fine-tuning"}
+STRATEGIES = {"jt": "joint training", "pf": "pre-training and fine-tuning"}
 _TITLES = {spec.name: spec.title for spec in SPECS}
 
 
@@ -32,7 +32,7 @@ class Scope:
     datasets: tuple[str, ...] | None = None
     methods: tuple[str, ...] | None = None
     seeds: tuple[int, ...] | None = None
-    settings: tuple[str, ...] = tuple(SETTINGS)
+    strategies: tuple[str, ...] = tuple(STRATEGIES)
     changes: Mapping[str, Any] = field(default_factory=dict)  # settings for every cell
     configs: Path = FOLDER
 
@@ -44,7 +44,7 @@ class Scope:
         ' --datasets cora --seeds 0,1 --set epochs=5'
         """
         given = {"datasets": self.datasets, "methods": self.methods, "seeds": self.seeds}
-        given["settings"] = None if self.settings == tuple(SETTINGS) else self.settings
+        given["strategies"] = None if self.strategies == tuple(STRATEGIES) else self.strategies
         parts = [f"--{name} {','.join(map(str, values))}" for name, values in given.items() if values is not None]
         parts += [
             f"--set {name}={value if isinstance(value, str) else json.dumps(value)}"
@@ -76,7 +76,7 @@ class Scope:
         self,
         method: Method,
         dataset: str,
-        setting: str = "jt",
+        strategy: str = "jt",
         *,
         curves: bool = False,
         fresh: bool = False,
@@ -85,5 +85,5 @@ class Scope:
         """A method on a dataset, one cell a seed; none where the method is not installed."""
         if method.missing() is not None:
             return []
-        settings, config = method.settings(dataset, setting, self.configs, self.changes, **more)
+        settings, config = method.settings(dataset, strategy, self.configs, self.changes, **more)
         return [Cell(dataset, method.name, settings, seed, curves, fresh, config) for seed in self.seeds_of(dataset)]

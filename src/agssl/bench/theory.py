@@ -29,28 +29,28 @@ from typing import Any
 import numpy as np
 import torch
 
-from agssl import __version__
+from agssl.base.atomic import write_json
+from agssl.base.rng import Rng
+from agssl.base.version import __version__
 from agssl.bench.csbm import Csbm, Posterior, gibbs, propagate_beliefs, softmax
 from agssl.bench.distance import KINDS, linear_weights, on_simplex, shared_weights
 from agssl.bench.measure import commit, machine
-from agssl.config import TASKS, Settings, effective
+from agssl.config import PAPER_TASKS, Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
+from agssl.encoders.gcn import Gcn
 from agssl.integrate.base import Knowledge, mixed
-from agssl.models.gcn import Gcn
 from agssl.pretext.prepare import make_task
-from agssl.rng import Rng
-from agssl.store.atomic import write_json
 from agssl.train.distill import Student
-from agssl.train.fit import Context, Teacher, distil, fit_gcn, judge, train_teacher
 from agssl.train.infer import infer
 from agssl.train.loop import by_validation
+from agssl.train.methods import Context, Teacher, collect_knowledge, distil, fit_gcn, train_teacher
 from agssl.train.setup import problem_of, schedule_of
 
 FORMAT, VERSION = "agssl-theory", 1
 MORE = ("par:parts=20", "clu:clusters=4", "dgi:estimator=infonce", "pairdis:pairs=100", "pairsim:target=feature")
 # One generation: p^t is the teachers' alone. Temperatures only: the model's classes are equally frequent.
-SETTINGS = Settings(hidden=32, epochs=200, patience=40, generations=1, calibrate="temperature")
+STRATEGIES = Settings(hidden=32, epochs=200, patience=40, generations=1, calibrate="temperature")
 SPLIT = "random:20/200/700"
 ORDERS = 6  # in which teachers are added
 GRAPHS = 60  # drawn anew for Proposition 1
@@ -62,7 +62,7 @@ def run(
     seeds: Iterable[int],
     folder: str | Path,
     model: Csbm | None = None,
-    settings: Settings = SETTINGS,
+    settings: Settings = STRATEGIES,
     told: Callable[[Record], None] = lambda record: None,
 ) -> list[Record]:
     """The records of these seeds: those in the folder are read, the others measured and written, one file a seed."""
@@ -84,7 +84,7 @@ def run(
 
 def stored(seeds: Iterable[int], folder: str | Path) -> list[Record]:
     """The records of these seeds that are there."""
-    found = [_stored(_place(folder, seed), _identity(seed, Csbm(), SETTINGS)) for seed in seeds]
+    found = [_stored(_place(folder, seed), _identity(seed, Csbm(), STRATEGIES)) for seed in seeds]
     return [record for record in found if record is not None]
 
 
@@ -94,7 +94,7 @@ def _place(folder: str | Path, seed: int) -> Path:
 
 def _identity(seed: int, model: Csbm, settings: Settings) -> Record:
     about = {"format": FORMAT, "version": VERSION, "seed": seed, "model": dataclasses.asdict(model)}
-    alphas = {text: list(make_task(text).alphas) for text in (*TASKS, *MORE)}  # each task chooses from these
+    alphas = {text: list(make_task(text).alphas) for text in (*PAPER_TASKS, *MORE)}  # each task chooses from these
     return about | {"settings": effective(settings), "alphas": alphas}
 
 
@@ -108,7 +108,7 @@ def _stored(path: Path, wanted: Record) -> Record | None:
     return record if same else None
 
 
-def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> Record:
+def measure(seed: int, model: Csbm, settings: Settings = STRATEGIES) -> Record:
     """Everything for one draw of the model."""
     rng = Rng(seed).child("theory")
     graph = model.draw(rng.child("graph"))
@@ -117,8 +117,8 @@ def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> Record:
     posterior = gibbs(model, graph, rng.child("gibbs"))
     test = graph.split.test
     context = Context(problem_of(graph, settings), settings, schedule_of(settings), rng.child("fit"))
-    teachers = [train_teacher(context, text) for text in (*TASKS, *MORE)]
-    five = teachers[: len(TASKS)]
+    teachers = [train_teacher(context, text) for text in (*PAPER_TASKS, *MORE)]
+    five = teachers[: len(PAPER_TASKS)]
     students = {
         (scheme, fitted): _student(context, five, scheme, fitted) for scheme in ("lf", "ts") for fitted in _FITTED
     }
@@ -128,7 +128,7 @@ def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> Record:
         "bayes": _bayes(model, graph, posterior),
         "proposition": proposition(model, rng.child("fresh"), context, five, students, single),
         "theorem": theorem(p[:, test], bayes[test], rng.child("orders")),
-        "schemes": schemes(context, p[: len(TASKS)], students, single, graph, bayes),
+        "schemes": schemes(context, p[: len(PAPER_TASKS)], students, single, graph, bayes),
     }
 
 
@@ -141,8 +141,8 @@ def _probabilities(teachers: Sequence[Teacher]) -> np.ndarray:
 
 
 def _student(context: Context, five: Sequence[Teacher], scheme: str, fitted: str) -> tuple[Knowledge, Student]:
-    context = dataclasses.replace(context, settings=context.settings.replace(integration=scheme, lambda_fit=fitted))
-    knowledge = judge(context, five)
+    context = dataclasses.replace(context, settings=context.settings.replace(integration=scheme, weights_from=fitted))
+    knowledge = collect_knowledge(context, five)
     return knowledge, distil(context, knowledge)["student"]
 
 
@@ -192,7 +192,7 @@ def schemes(
     bayes: np.ndarray,
 ) -> dict[str, Record]:
     """Distance to p* and accuracy on the test nodes, by scheme."""
-    found = {task: teachers[number] for number, task in enumerate(TASKS)}
+    found = {task: teachers[number] for number, task in enumerate(PAPER_TASKS)}
     found["best single, by validation"] = teachers[single]
     found["Average"] = teachers.mean(0)
     calibrated = softmax(students["ts", "val"][0].logits.double().numpy(), axis=2)

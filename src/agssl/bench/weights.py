@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agssl.bench.artifacts import Artifact, Rendered, nothing_of
 from agssl.bench.cells import Cell, Record, Records
-from agssl.bench.methods import LF, METHODS, TS, Method
+from agssl.bench.methods import LF, TABLE_METHODS, TS, Method
 from agssl.bench.scope import CLOSER, Scope, title_of
 from agssl.bench.style import empty, heatmap, look, new_figure, tidy
 from agssl.bench.tables import Sheet, Table
-from agssl.bench.things import Shown, Thing, nothing_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def _panels(scope: Scope, records: Records) -> Panels:
 def task_titles(record: Record) -> list[str]:
     """What to call the teachers of a record."""
     names = [teacher["task"] for teacher in record["teachers"]]
-    return [METHODS[name].title if name in METHODS else name for name in names]
+    return [TABLE_METHODS[name].title if name in TABLE_METHODS else name for name in names]
 
 
 def mean_lambda(records: Sequence[Record]) -> tuple[list[str], np.ndarray]:
@@ -52,7 +52,7 @@ def mean_lambda(records: Sequence[Record]) -> tuple[list[str], np.ndarray]:
     return names, np.mean(tables, axis=0)[kept]
 
 
-def _show5(scope: Scope, records: Records) -> Shown:
+def _show5(scope: Scope, records: Records) -> Rendered:
     panels = _panels(scope, records)
     if not panels:
         return nothing_of((LF, TS))
@@ -70,7 +70,7 @@ def _show5(scope: Scope, records: Records) -> Shown:
             for name, line in zip(names, table, strict=True)
             for task, value in zip(tasks, line, strict=True)
         ]
-    return Shown(Table(sheets, rows), {"fig5": lambda: draw_fig5(panels)})
+    return Rendered(Table(sheets, rows), {"fig5": lambda: draw_fig5(panels)})
 
 
 def draw_fig5(panels: Panels) -> Figure:
@@ -124,13 +124,13 @@ def _final_sheet(panels: Panels, title: str) -> Sheet:
 _ACCURACIES = ("train_accuracy", "val_accuracy")
 _NO_TEST = (
     "The paper shows test nodes; here they are validation nodes, since no test label is read while anything trains. "
-    "The teachers' weights are fitted to validation labels by default (`lambda_fit`), so the squared error there is "
+    "The teachers' weights are fitted to validation labels by default (`weights_from`), so the squared error there is "
     "not that of unseen nodes; the accuracy of the student, which never trains on them, nearly is. Test accuracy is "
     "that of the chosen epoch. Curves are those of the last student of the first seed."
 )
 
 
-def _show6(scope: Scope, records: Records) -> Shown:
+def _show6(scope: Scope, records: Records) -> Rendered:
     panels = _panels(scope, records)
     if not panels:
         return nothing_of((LF, TS))
@@ -146,7 +146,7 @@ def _show6(scope: Scope, records: Records) -> Shown:
         rows.append((title, ", ".join(last) or "no node has such a degree"))
     sheet = Sheet("Figure 6: weights at the last epoch, nodes of degree 4 to 6", ("", "weights"), tuple(rows))
     notes = ["Curves are those of the last student of the first seed."]
-    return Shown(Table([sheet], _curve_rows(panels), notes), {"fig6": lambda: draw_fig6(panels)})
+    return Rendered(Table([sheet], _curve_rows(panels), notes), {"fig6": lambda: draw_fig6(panels)})
 
 
 def draw_fig6(panels: Panels) -> Figure:
@@ -180,12 +180,12 @@ def draw_fig6(panels: Panels) -> Figure:
     return figure
 
 
-def _show7(scope: Scope, records: Records) -> Shown:
+def _show7(scope: Scope, records: Records) -> Rendered:
     panels = _panels(scope, records)
     if not panels:
         return nothing_of((LF, TS))
     sheet = _final_sheet(panels, "Figure 7: first and last epoch")
-    return Shown(Table([sheet], _curve_rows(panels), [_NO_TEST]), {"fig7": lambda: draw_fig7(panels)})
+    return Rendered(Table([sheet], _curve_rows(panels), [_NO_TEST]), {"fig7": lambda: draw_fig7(panels)})
 
 
 def draw_fig7(panels: Panels) -> Figure:
@@ -217,8 +217,8 @@ def draw_fig7(panels: Panels) -> Figure:
     return figure
 
 
-THINGS = {
-    "fig5": Thing("Figure 5: mean task weights by node degree", _cells, _show5, figures=True),
-    "fig6": Thing("Figure 6: task weights over epochs", _cells, _show6, figures=True),
-    "fig7": Thing("Figure 7: error of the integrated teacher, and accuracy", _cells, _show7, figures=True),
+ARTIFACTS = {
+    "fig5": Artifact("Figure 5: mean task weights by node degree", _cells, _show5, figures=True),
+    "fig6": Artifact("Figure 6: task weights over epochs", _cells, _show6, figures=True),
+    "fig7": Artifact("Figure 7: error of the integrated teacher, and accuracy", _cells, _show7, figures=True),
 }

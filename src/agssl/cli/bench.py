@@ -10,9 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from agssl.base.errors import DataError, SettingsError, unknown_name
 from agssl.cli.common import command_parser, json_text, parse_seeds, say
 from agssl.cli.options import add_jobs, check_jobs, cores, workers
-from agssl.errors import DataError, SettingsError, unknown_name
 
 if TYPE_CHECKING:
     from agssl.bench.cells import Cell, Record
@@ -45,7 +45,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="WHICH",
         help="a count (2: 0 and 1), a range (0-4) or a list (0,7) (default: 10 for cora, citeseer and pubmed, else 5)",
     )
-    parser.add_argument("--settings", metavar="NAMES", default="jt,pf", help="jt, pf or both (default: jt,pf)")
+    parser.add_argument("--strategies", metavar="NAMES", default="jt,pf", help="jt, pf or both (default: jt,pf)")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting for every cell, e.g. epochs=50"
     )
@@ -59,9 +59,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run_bench(args: argparse.Namespace) -> int:
     """Run what is missing, then write and print the tables and figures."""
-    from agssl.bench.things import load_things
+    from agssl.bench.artifacts import load_artifacts
 
-    things = load_things()
+    things = load_artifacts()
     if args.what not in (*things, "all", "results"):
         raise unknown_name("table or figure", args.what, (*things, "all", "results"))
     names = [name for name in (*WHAT, *things) if name in things] if args.what in ("all", "results") else [args.what]
@@ -126,10 +126,10 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
     """Run the missing cells of the datasets that can be read."""
     if not grid.missing:
         return
+    from agssl.base.lock import Lock
     from agssl.bench.cells import folder_name
     from agssl.bench.measure import Place, commit
     from agssl.data.fetch import data_folders
-    from agssl.store.lock import Lock
 
     reasons = {}
     for dataset in dict.fromkeys(cell.dataset for cell in grid.missing):
@@ -146,7 +146,7 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
             lock.take(str(folder))
             stack.callback(lock.release)
         try:
-            with workers(args, cores()) as (jobs, cluster), Progress(len(grid.missing), grid.present) as progress:
+            with workers(args, cores()) as (jobs, cluster), GridProgress(len(grid.missing), grid.present) as progress:
                 grid.run(place, jobs, progress.done, cluster)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
@@ -164,23 +164,23 @@ def why_not(dataset: str) -> str | None:
 
 def scope_of(args: argparse.Namespace) -> Scope:
     """What the options ask for, checked."""
-    from agssl.bench.methods import METHODS
-    from agssl.bench.scope import SETTINGS, Scope
+    from agssl.bench.methods import TABLE_METHODS
+    from agssl.bench.scope import STRATEGIES, Scope
 
-    settings = _names(args.settings) or ()
-    for name in settings:
-        if name not in SETTINGS:
-            raise unknown_name("setting", name, SETTINGS)
+    strategies = _names(args.strategies) or ()
+    for name in strategies:
+        if name not in STRATEGIES:
+            raise unknown_name("strategy", name, STRATEGIES)
     methods = _names(args.methods)
     for name in methods or ():
-        if name not in METHODS:
-            raise unknown_name("method", name, METHODS)
+        if name not in TABLE_METHODS:
+            raise unknown_name("method", name, TABLE_METHODS)
     datasets = _names(args.datasets)
     return Scope(
         None if datasets is None else tuple(_dataset(name) for name in datasets),
         methods,
         None if args.seeds is None else parse_seeds(args.seeds),
-        settings,
+        strategies,
         dict(_change(text) for text in args.set),
     )
 
@@ -214,7 +214,7 @@ def _change(text: str) -> tuple[str, Any]:
     return name, found
 
 
-class Progress:
+class GridProgress:
     """Finished cells and the time left on stderr: a bar on a terminal, else a line a cell."""
 
     def __init__(self, total: int, present: int) -> None:
@@ -223,7 +223,7 @@ class Progress:
         self.task: Any = None
         say(f"{present} cell{'s' * (present != 1)} done before, {total} to run")
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> GridProgress:
         if sys.stderr.isatty() and self.total:
             from rich import progress
             from rich.console import Console

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from agssl.errors import SettingsError
+from agssl.base.errors import SettingsError
 
 
 class Parser(argparse.ArgumentParser):
@@ -106,7 +106,7 @@ def emit(text: str, output: str | None = None) -> None:
     if output is None or output == "-":
         sys.stdout.write(text)
         return
-    from agssl.store.atomic import write_text
+    from agssl.base.atomic import write_text
 
     write_text(output, text)
     say(f"written to {output}")

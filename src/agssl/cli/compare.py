@@ -41,8 +41,8 @@ def run_compare(args: argparse.Namespace) -> int:
         return 0
     names = run_names([run["run"] for run in found["runs"]])
     if args.output:
+        from agssl.base.atomic import write_text
         from agssl.report.page import page
-        from agssl.store.atomic import write_text
 
         for run, name in zip(found["runs"], names, strict=True):
             run["name"] = name

@@ -48,7 +48,7 @@ def run_doctor(args: argparse.Namespace) -> int:
 
 def show(facts: dict[str, Any], found: list[Check], sound: bool) -> None:
     """Print everything for people."""
-    from agssl.system import size_text
+    from agssl.base.system import size_text
 
     machine, out = facts["machine"], console()
     rows = table("what", "value", left=("what", "value"))

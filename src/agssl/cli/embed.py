@@ -7,10 +7,10 @@ import io
 from pathlib import Path
 from typing import Any
 
+from agssl.base.errors import SettingsError
 from agssl.cli.common import command_parser, emit, say
 from agssl.cli.options import add_compute, add_graph
 from agssl.cli.source import Source, add_run, compute
-from agssl.errors import SettingsError
 
 _EXAMPLES = """\
 examples:
@@ -37,13 +37,13 @@ def run_embed(args: argparse.Namespace) -> int:
     compute(args)
     import numpy as np
 
-    from agssl.store.atomic import write_bytes
+    from agssl.base.atomic import write_bytes
     from agssl.store.run_writer import csv_text, node_names
     from agssl.train.infer import infer
 
     source = Source.open(args)
     graph = source.graph(args)
-    hidden = infer(source.bundle.model, graph, args.device).hidden
+    hidden = infer(source.fitted.model, graph, args.device).hidden
     if ending == ".npy":
         buffer = io.BytesIO()
         np.save(buffer, hidden, allow_pickle=False)

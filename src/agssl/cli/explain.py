@@ -43,11 +43,11 @@ def run_explain(args: argparse.Namespace) -> int:
 
     source = Source.open(args)
     if args.node is not None:
-        _node(explain_node(source.bundle, source.fitted(args.run), args.node), args)
+        _node(explain_node(source.fitted, source.run_graph(args.run), args.node), args)
     elif args.degree:
-        _groups("degree", by_degree(source.bundle, source.fitted(args.run).degree), args)
+        _groups("degree", by_degree(source.fitted, source.run_graph(args.run).degree), args)
     else:
-        _groups("class", by_class(source.bundle), args)
+        _groups("class", by_class(source.fitted), args)
     return 0
 
 

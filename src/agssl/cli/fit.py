@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from agssl.base.errors import GraphError, SettingsError
 from agssl.cli.common import command_parser, console, json_text, say, table
 from agssl.cli.options import (
     add_compute,
@@ -25,7 +26,6 @@ from agssl.cli.options import (
     with_ray,
     workers,
 )
-from agssl.errors import GraphError, SettingsError
 
 _EXAMPLES = """\
 examples:
@@ -86,7 +86,7 @@ def run_fit(args: argparse.Namespace) -> int:
     check_workers(args, plan.settings)
     if not args.checkpoint >= 0:
         raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
-    from agssl import runner
+    from agssl.fitting import seeds as runner
 
     runner.check(plan.settings, args.device, args.threads)
     if with_ray(args) and args.device != "cpu":
@@ -103,14 +103,14 @@ def run_fit(args: argparse.Namespace) -> int:
             other = "seeds go to Ray" if with_ray(args) else f"--jobs is {args.jobs}"
             raise SettingsError(f"--track follows one seed at a time, but {other}; leave one of them out")
 
+    from agssl.base.rng import Rng
     from agssl.cli.progress import Following, Progress
     from agssl.data.fetch import data_folders
     from agssl.data.resolve import open_graph
     from agssl.data.splits import make_split
-    from agssl.rng import Rng
+    from agssl.store.checkpoints import fingerprint
     from agssl.store.run import GraphSource, describe
     from agssl.store.run_writer import RunWriter
-    from agssl.store.stages import fingerprint
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
     graph = open_graph(args.graph, split=None, say=say, **how)
@@ -179,7 +179,7 @@ def run_fit(args: argparse.Namespace) -> int:
 def show(summary: dict[str, Any]) -> None:
     """Print the results of a run for people."""
     method, count = summary["method"], len(summary["seeds"])
-    details = ", ".join(str(summary[key]) for key in ("integration", "setting") if summary[key])
+    details = ", ".join(str(summary[key]) for key in ("integration", "strategy") if summary[key])
     heading = f"{summary['dataset']}: {method}" + (f" ({details})" if details else "")
     out = console()
     out.print(f"{heading}, {count} seed{'s' * (count > 1)}, {summary['seconds']:.1f} seconds", soft_wrap=True)

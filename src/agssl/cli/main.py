@@ -11,10 +11,10 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 
-from agssl import __version__
+from agssl.base.errors import AgsslError
+from agssl.base.version import __version__
 from agssl.cli import bench, compare, data, doctor, embed, explain, fit, predict, report, tune
 from agssl.cli.common import Parser, add_debug, refuse_unknown, say
-from agssl.errors import AgsslError
 
 COMMANDS = (data, fit, predict, explain, embed, report, compare, tune, bench, doctor)
 

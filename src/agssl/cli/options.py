@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agssl import config
+from agssl.base.errors import SettingsError
 from agssl.config import RUN_KEYS, Settings, parse_alpha, parse_task_weights, read_toml
-from agssl.errors import SettingsError
 from agssl.shipped import with_config
 
 if TYPE_CHECKING:
@@ -22,12 +22,11 @@ _HELP = {
     "method": f"{', '.join(config.METHODS)}",
     "tasks": "pretext tasks, with commas; settings of a task after colons, as in par:parts=100",
     "integration": "whom each node trusts: lf, ts, random, average, weighted, was",
-    "setting": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
+    "strategy": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
     "hidden": "width of the hidden representation",
     "layers": "layers of the encoder",
-    "scaling": "what is read of the features: them as given, each node's brought to length one (unit), or the same "
-    "after all but zeros became ones (binary)",
-    "self_weight": "what a node keeps of itself at each propagation, from 0 (its self-loop alone) to below 1",
+    "feature_norm": "none: features as given; l2: rows of unit L2 norm; binary: the same after nonzeros became 1",
+    "skip_weight": "what a node keeps of itself at each propagation, from 0 (its self-loop alone) to below 1",
     "head": "the class head: gcn or linear",
     "norm": "none or batch",
     "dropout": "dropout of the hidden representation",
@@ -42,7 +41,7 @@ _HELP = {
     "class_weight": "none, or balanced: rare classes count more",
     "batch": "what a step sees: full (the whole graph), partition or neighbour (a part), auto (full if memory allows)",
     "batch_nodes": "nodes of a mini-batch, about",
-    "lambda_fit": f"by which predictions task weights are fitted: {', '.join(config.LAMBDA_FITS)}",
+    "weights_from": f"by which predictions task weights are fitted: {', '.join(config.WEIGHTS_FROM)}",
     "folds": "folds of crossfit",
     "calibrate": "bring each teacher in line with the labels that judge it: its confidence and how frequent classes "
     "are (classes), its confidence (temperature), or not at all (none)",
@@ -53,10 +52,10 @@ _HELP = {
     "generations": "students in turn; the one before joins the teachers with half the weight, and is kept if the next "
     "is clearly worse",
     "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",
-    "outer": "what autossl judges task weights by: labels (those of --lambda-fit) or homophily (no labels)",
-    "search": "how autossl searches task weights: gradient, or es (CMA-ES, one training a candidate; extra es)",
-    "search_budget": "trainings of --search es",
-    "lambda_lr": "learning rate of task weights in autossl",
+    "autossl_objective": "what autossl judges task weights by: labels (of --weights-from) or homophily (no labels)",
+    "autossl_search": "how autossl searches task weights: gradient, or es (CMA-ES, one training a candidate; extra es)",
+    "autossl_budget": "trainings of --autossl-search es",
+    "autossl_lr": "learning rate of task weights in autossl",
 }
 
 

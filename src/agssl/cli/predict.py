@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from agssl.base.errors import DataError
 from agssl.cli.common import command_parser, emit, json_text
 from agssl.cli.options import add_compute, add_graph
 from agssl.cli.source import Source, add_run, compute
-from agssl.errors import DataError
 
 _EXAMPLES = """\
 examples:
@@ -37,33 +37,33 @@ def run_predict(args: argparse.Namespace) -> int:
     from agssl.store.run_writer import csv_text, node_names
 
     source = Source.open(args)
-    bundle = source.bundle
+    fitted = source.fitted
     if args.graph is None:  # the answers are on file, so the graph itself is not needed
         names = [row["node"] for row in source.need_run(args.run).predictions(args.seed)]
-        logits = bundle.logits
+        logits = fitted.logits
         if len(names) != len(logits):
             raise DataError(f"{args.run} is damaged: {len(names)} predictions for {len(logits)} nodes; fit again")
     else:
         from agssl.train.infer import infer
 
         graph = source.graph(args)
-        names, logits = node_names(graph), infer(bundle.model, graph, args.device).logits
+        names, logits = node_names(graph), infer(fitted.model, graph, args.device).logits
     probabilities = softmax(logits)
     chosen = probabilities.argmax(1).tolist()
     table = probabilities.tolist()
     if args.json:
         records = []
         for name, k, row in zip(names, chosen, table, strict=True):
-            record = {"node": name, "prediction": bundle.classes[k], "probability": row[k]}
+            record = {"node": name, "prediction": fitted.classes[k], "probability": row[k]}
             if args.proba:
-                record["probabilities"] = dict(zip(bundle.classes, row, strict=True))
+                record["probabilities"] = dict(zip(fitted.classes, row, strict=True))
             records.append(record)
         emit(json_text(records), args.output)
         return 0
     header = ["node", "prediction", "probability"]
-    header += [f"proba_{name}" for name in bundle.classes] if args.proba else []
+    header += [f"proba_{name}" for name in fitted.classes] if args.proba else []
     rows = (
-        [name, bundle.classes[k], f"{row[k]:.6f}", *(f"{p:.6f}" for p in (row if args.proba else ()))]
+        [name, fitted.classes[k], f"{row[k]:.6f}", *(f"{p:.6f}" for p in (row if args.proba else ()))]
         for name, k, row in zip(names, chosen, table, strict=True)
     )
     emit(csv_text(header, rows), args.output)

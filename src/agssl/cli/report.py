@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from agssl.base.errors import SettingsError
 from agssl.cli.common import command_parser, say
-from agssl.errors import SettingsError
 
 _EXAMPLES = """\
 examples:
@@ -43,9 +43,9 @@ def run_report(args: argparse.Namespace) -> int:
     run.folder(args.seed)
     baseline = None if args.baseline is None else Run.open(args.baseline)
 
+    from agssl.base.atomic import write_text
     from agssl.report.build import build
     from agssl.report.page import page
-    from agssl.store.atomic import write_text
 
     data, arrays = build(run, args.seed, baseline, args.map)
     path = Path(args.output) if args.output else run.path / "report.html"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agssl.base.errors import DataError, GraphError, SettingsError
 from agssl.cli.common import say
-from agssl.errors import DataError, GraphError, SettingsError
 
 if TYPE_CHECKING:
     from agssl.data.graph import Graph
-    from agssl.store.model import Bundle
+    from agssl.store.fitted import FittedModel
     from agssl.store.run import Run
 
 
@@ -26,7 +26,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 class Source:
     """A model, and the run that it is from, if any."""
 
-    bundle: Bundle
+    fitted: FittedModel
     run: Run | None
     seed: int | None
 
@@ -35,15 +35,15 @@ class Source:
         """The model that the arguments name."""
         path = Path(args.run)
         if path.is_file():
-            from agssl.store.model import load_bundle
+            from agssl.store.fitted import load_fitted
 
             if args.seed is not None:
                 raise SettingsError(f"{path} is one model, so there is no seed {args.seed} to choose; leave --seed out")
-            return cls(load_bundle(path), None, None)
+            return cls(load_fitted(path), None, None)
         from agssl.store.run import Run
 
         run = Run.open(path)
-        return cls(run.bundle(args.seed), run, args.seed)
+        return cls(run.fitted(args.seed), run, args.seed)
 
     def need_run(self, path: str) -> Run:
         """The run, or an error that a model file does not carry its graph."""
@@ -54,7 +54,7 @@ class Source:
     def graph(self, args: argparse.Namespace) -> Graph:
         """The graph that the arguments name, labels not needed; without one, that of the run."""
         if args.graph is None:
-            return self.fitted(args.run)
+            return self.run_graph(args.run)
         from agssl.data.resolve import open_graph
 
         past = None if self.run is None else self.run.source
@@ -74,12 +74,12 @@ class Source:
             raise GraphError(graph.missing)
         return graph
 
-    def fitted(self, path: str) -> Graph:
+    def run_graph(self, path: str) -> Graph:
         """The graph of the run, with its split."""
         graph = self.need_run(path).graph(self.seed)
-        if graph.num_nodes != len(self.bundle.logits):
+        if graph.num_nodes != len(self.fitted.logits):
             raise DataError(
-                f"the model in {path} was fitted on {len(self.bundle.logits)} nodes, but its graph has "
+                f"the model in {path} was fitted on {len(self.fitted.logits)} nodes, but its graph has "
                 f"{graph.num_nodes}; fit again"
             )
         return graph
@@ -90,7 +90,7 @@ def compute(args: argparse.Namespace) -> None:
     import torch
 
     from agssl.config import Settings
-    from agssl.runner import check
+    from agssl.fitting.seeds import check
 
     check(Settings(method="gcn"), args.device, args.threads)
     torch.set_num_threads(args.threads)

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agssl.base.errors import GraphError, SettingsError
 from agssl.cli.bench import duration
 from agssl.cli.common import bar, command_parser, console, json_text, parse_seeds, say, table
 from agssl.cli.options import add_graph, add_jobs, add_settings, check_jobs, given_settings, make_plan, workers
-from agssl.errors import GraphError, SettingsError
 
 if TYPE_CHECKING:
     from agssl.search.study import Event, Search
@@ -24,7 +24,7 @@ examples:
   agssl tune cora --trials 50
   agssl tune citeseer --method gcn --trials 30 --tuning-seeds 5
   agssl tune cora --config results/tune/cora-agssl-ts.toml --only beta,tau --trials 20
-  agssl tune pubmed --method gcn --only scaling,self_weight --shared --tuning-seeds 6
+  agssl tune pubmed --method gcn --only feature_norm,skip_weight --shared --tuning-seeds 6
   agssl tune pubmed --config results/tune/pubmed.toml --only student_dropout --shared
   agssl fit cora --config results/tune/cora-agssl-ts.toml --seeds 10
 
@@ -87,16 +87,16 @@ def run_tune(args: argparse.Namespace) -> int:
     from agssl.search.study import Search, check_tuning
 
     check_tuning()
-    from agssl import runner
+    from agssl.fitting import seeds as runner
 
     runner.check(plan.settings, "cpu", args.threads)
     only = None if args.only is None else [name.strip() for name in args.only.split(",") if name.strip()]
     space = space_of(plan.settings, only)
+    from agssl.base.lock import Lock
     from agssl.data.fetch import data_folders
     from agssl.data.resolve import open_graph
     from agssl.search.objective import without_test
     from agssl.shipped import config_name
-    from agssl.store.lock import Lock
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
     graph = open_graph(args.graph, split=None, say=say, **how)
@@ -125,14 +125,14 @@ def run_tune(args: argparse.Namespace) -> int:
 
 
 def _search(search: Search, args: argparse.Namespace, out: Path, config: str) -> dict[str, Any]:
-    from agssl import __version__
+    from agssl.base.atomic import write_text
+    from agssl.base.version import __version__
     from agssl.bench.render import csv_of
     from agssl.config import effective
     from agssl.search.config_file import MADE, config_text, shared_command, shared_text
     from agssl.search.outcome import best_of, gain_of, importances, trial_rows
     from agssl.search.space import setting_of
     from agssl.search.study import count, open_study, run_study, train_teachers
-    from agssl.store.atomic import write_text
 
     with workers(args, 1) as (jobs, cluster):
         study = open_study(search, jobs)
@@ -167,7 +167,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
         "dataset": search.dataset,
         "method": settings.method,
         "integration": settings.integration if settings.method == "agssl" else None,
-        "setting": None if settings.method == "gcn" else settings.setting,
+        "strategy": None if settings.method == "gcn" else settings.strategy,
         "tuning_seeds": seeds,
         "trials": counts,
         "best": {"trial": number, "score": score, "settings": effective(settings)},

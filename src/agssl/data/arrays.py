@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from agssl.errors import DataError
-from agssl.system import free_memory, size_text
+from agssl.base.errors import DataError
+from agssl.base.system import free_memory, size_text
 
 
 class Archive(Mapping[str, np.ndarray]):

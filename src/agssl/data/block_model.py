@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agssl.errors import SettingsError
+from agssl.base.errors import SettingsError
 
 if TYPE_CHECKING:
     from agssl.data.synthetic import Synthetic

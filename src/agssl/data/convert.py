@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from agssl.base.errors import GraphError, MissingExtraError
 from agssl.data.graph import Graph
 from agssl.data.splits import PARTS, Split
-from agssl.errors import GraphError, MissingExtraError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

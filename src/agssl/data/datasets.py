@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from agssl.base.errors import DataError
+from agssl.base.registry import Registry
 from agssl.data import fetch as files
 from agssl.data.catalog import ARXIV_CONTENT_SHA256, ARXIV_WITHOUT_FEATURES, SPECS, DatasetSpec
 from agssl.data.fetch import DataFolders, Say, data_folders
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
-from agssl.errors import DataError
-from agssl.registry import Registry
 
 log = logging.getLogger("agssl")
 
@@ -55,7 +55,7 @@ def load_dataset(
         root: folder with the raw files, in place of AGSSL_DATA.
         say: gets a line for each file that has to be fetched.
     """
-    from agssl.rng import Rng
+    from agssl.base.rng import Rng
 
     graph = read_dataset(dataset_spec(name), data_folders(root), say)
     return graph.with_split(make_split(split, graph, Rng(seed).child("split")))
@@ -100,7 +100,7 @@ def _digits(name: str) -> Graph:
     """scikit-learn's handwritten digits, each linked to the ten most like it."""
     from sklearn.datasets import load_digits
 
-    from agssl.ops.knn import knn_edges
+    from agssl.data.knn import knn_edges
 
     pixels, y = load_digits(return_X_y=True)
     x = (pixels / 16).astype(np.float32)

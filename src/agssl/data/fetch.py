@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 
-from agssl.errors import DataError
-from agssl.store.atomic import atomic_write, write_bytes
+from agssl.base.atomic import atomic_write, write_bytes
+from agssl.base.errors import DataError
 
 log = logging.getLogger("agssl")
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from agssl.base.errors import GraphError
 from agssl.data.labels import clean_labels
 from agssl.data.splits import Split, check_split
 from agssl.data.validate import as_features, check_node_names, clean_edges
-from agssl.errors import GraphError
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agssl.errors import GraphError
+from agssl.base.errors import GraphError
 
 
 def clean_labels(

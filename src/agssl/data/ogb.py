@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+from agssl.base.errors import DataError
+from agssl.base.system import free_memory, size_text
 from agssl.data.arrays import Archive
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
-from agssl.errors import DataError
-from agssl.system import free_memory, size_text
 
 EDGES = "raw/edge.csv.gz"
 FEATURES = "raw/node-feat.csv.gz"

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from agssl.base.atomic import atomic_folder, write_json
+from agssl.base.errors import DataError, GraphError
 from agssl.data.graph import Features, Graph
 from agssl.data.splits import Split, check_split
 from agssl.data.validate import check_node_names
-from agssl.errors import DataError, GraphError
-from agssl.store.atomic import atomic_folder, write_json
 
 FORMAT, VERSION = "agssl-graph", 1
 PIECE = 1 << 22  # entries handled at a time

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from agssl.base.errors import DataError
 from agssl.data.graph import Graph
 from agssl.data.shchur import checked_csr
 from agssl.data.splits import Split
 from agssl.data.unpickle import Matrix, unpickle
-from agssl.errors import DataError
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 _VALIDATION = 500  # nodes after the training nodes, by Planetoid's convention

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agssl.base.errors import DataError, GraphError, MissingExtraError, SettingsError
 from agssl.data.graph import Graph
 from agssl.data.split_files import part_name
 from agssl.data.splits import PARTS, Split
 from agssl.data.validate import as_features
-from agssl.errors import DataError, GraphError, MissingExtraError, SettingsError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -116,7 +116,7 @@ def _from_tables(
     if label in table.column_names:
         y = table[label].to_pylist()
     if edges is None:
-        from agssl.ops.knn import knn_edges
+        from agssl.data.knn import knn_edges
 
         assert knn is not None
         links = knn_edges(x, knn, metric)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from agssl.base.errors import DataError, SettingsError, unknown_name
 from agssl.data.datasets import DATASETS, dataset_spec, is_dataset, read_dataset
 from agssl.data.fetch import Say, data_folders
 from agssl.data.graph import Graph
 from agssl.data.readers import read_graph
 from agssl.data.splits import make_split
-from agssl.errors import DataError, SettingsError, unknown_name
 
 log = logging.getLogger("agssl")
 
@@ -50,6 +50,6 @@ def open_graph(
         raise unknown_name("dataset", text, DATASETS)
     if split is None:
         return graph
-    from agssl.rng import Rng
+    from agssl.base.rng import Rng
 
     return graph.with_split(make_split(split, graph, Rng(seed).child("split")))

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from agssl.base.errors import DataError, GraphError
 from agssl.data.arrays import Archive
 from agssl.data.graph import Graph
-from agssl.errors import DataError, GraphError
 
 
 def read_shchur(

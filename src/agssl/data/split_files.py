@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from agssl.base.errors import DataError, GraphError
 from agssl.data.arrays import Archive
 from agssl.data.splits import PARTS, Split
-from agssl.errors import DataError, GraphError
 
 _OTHER_NAMES = {"valid": "val", "validation": "val"}
 _ENDINGS = ("_mask", "_idx", "_index")

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agssl.errors import GraphError, SettingsError, unknown_name
+from agssl.base.errors import GraphError, SettingsError, unknown_name
 
 if TYPE_CHECKING:
+    from agssl.base.rng import Rng
     from agssl.data.graph import Graph
-    from agssl.rng import Rng
 
 PARTS = ("train", "val", "test")
 RANDOM = "random:20/500/1000"

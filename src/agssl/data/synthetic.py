@@ -26,15 +26,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from agssl.base.atomic import atomic_folder
+from agssl.base.errors import SettingsError, unknown_name
+from agssl.base.rng import Rng
 from agssl.data.block_model import Targets, cutoff, draws
 from agssl.data.build import AdjacencyBuilder
 from agssl.data.graph import Graph
 from agssl.data.packed import ArrayWriter, seal
 from agssl.data.splits import make_split
 from agssl.data.validate import SPARSE_BELOW
-from agssl.errors import SettingsError, unknown_name
-from agssl.rng import Rng
-from agssl.store.atomic import atomic_folder
 
 KINDS = ("gaussian", "binary")
 NODE_BLOCK = 1 << 16  # nodes drawn at a time

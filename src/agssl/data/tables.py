@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agssl.errors import DataError, GraphError
+from agssl.base.errors import DataError, GraphError
 
 ENDINGS = (".csv", ".tsv", ".parquet")
 

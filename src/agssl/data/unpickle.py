@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from agssl.errors import DataError
+from agssl.base.errors import DataError
 
 _ORDERS = ("<", ">", "|", "=")
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from agssl.errors import GraphError
+from agssl.base.errors import GraphError
 
 log = logging.getLogger("agssl")
 

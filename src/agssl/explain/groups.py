@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from agssl.errors import SettingsError
-from agssl.store.model import Bundle
+from agssl.base.errors import SettingsError
+from agssl.store.fitted import FittedModel
 from agssl.train.distill import BUCKETS, degree_buckets
 
 
@@ -26,19 +26,19 @@ class Group:
         return asdict(self)
 
 
-def by_degree(bundle: Bundle, degree: np.ndarray) -> list[Group]:
+def by_degree(fitted: FittedModel, degree: np.ndarray) -> list[Group]:
     """Mean task weights by degree bucket; empty buckets are left out.
 
     Args:
         bundle: a model with teachers.
         degree: neighbours of each node, [N].
     """
-    return _groups(bundle, degree_buckets(degree), bucket_names())
+    return _groups(fitted, degree_buckets(degree), bucket_names())
 
 
-def by_class(bundle: Bundle) -> list[Group]:
+def by_class(fitted: FittedModel) -> list[Group]:
     """Mean task weights by the class that the model predicts; classes that it never predicts are left out."""
-    return _groups(bundle, bundle.logits.argmax(1), bundle.classes)
+    return _groups(fitted, fitted.logits.argmax(1), fitted.classes)
 
 
 def bucket_names() -> list[str]:
@@ -56,17 +56,17 @@ def bucket_names() -> list[str]:
     return names
 
 
-def _groups(bundle: Bundle, which: np.ndarray, names: Sequence[str]) -> list[Group]:
-    if bundle.weights is None:
+def _groups(fitted: FittedModel, which: np.ndarray, names: Sequence[str]) -> list[Group]:
+    if fitted.weights is None:
         raise SettingsError(
-            f"method {bundle.settings.method} has no task weights to explain; fit with --method agssl or autossl"
+            f"method {fitted.settings.method} has no task weights to explain; fit with --method agssl or autossl"
         )
-    if len(which) != len(bundle.weights):
-        raise SettingsError(f"the model knows {len(bundle.weights)} nodes, but the graph has {len(which)}; fit again")
+    if len(which) != len(fitted.weights):
+        raise SettingsError(f"the model knows {len(fitted.weights)} nodes, but the graph has {len(which)}; fit again")
     groups = []
     for number, name in enumerate(names):
-        members = bundle.weights[which == number]
+        members = fitted.weights[which == number]
         if len(members):
             means = members.mean(0, dtype=np.float64).tolist()
-            groups.append(Group(name, len(members), dict(zip(bundle.task_names, means, strict=True))))
+            groups.append(Group(name, len(members), dict(zip(fitted.task_names, means, strict=True))))
     return groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agssl.errors import unknown_name
+from agssl.base.errors import unknown_name
 
 LAYOUTS = ("tsne", "pca")
 LANDMARKS = 1500

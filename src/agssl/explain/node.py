@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from agssl.base.errors import GraphError
 from agssl.data.graph import Graph
-from agssl.errors import GraphError
-from agssl.store.model import Bundle
+from agssl.metrics import softmax
+from agssl.store.fitted import FittedModel
 
 
 @dataclass(frozen=True)
@@ -65,20 +66,20 @@ def find_node(graph: Graph, node: int | str) -> int:
     return index
 
 
-def explain_node(bundle: Bundle, graph: Graph, node: int | str) -> Explanation:
+def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanation:
     """Explain one node of the fitted graph."""
     index = find_node(graph, node)
-    probabilities = softmax(bundle.logits[index])
+    probabilities = softmax(fitted.logits[index])
     opinions = []
-    for k, task in enumerate(bundle.task_names):
-        weight = 1.0 if bundle.weights is None else float(bundle.weights[index, k])
-        if not len(bundle.teacher_logits):
+    for k, task in enumerate(fitted.task_names):
+        weight = 1.0 if fitted.weights is None else float(fitted.weights[index, k])
+        if not len(fitted.teacher_logits):
             opinions.append(Opinion(task, weight, None, None))
             continue
-        said = softmax(bundle.teacher_logits[k, index])
-        opinions.append(Opinion(task, weight, bundle.classes[said.argmax()], float(said.max())))
+        said = softmax(fitted.teacher_logits[k, index])
+        opinions.append(Opinion(task, weight, fitted.classes[said.argmax()], float(said.max())))
     neighbours = tuple(
-        Neighbour(_name(graph, int(n)), _label(graph, int(n)), bundle.classes[bundle.logits[n].argmax()])
+        Neighbour(_name(graph, int(n)), _label(graph, int(n)), fitted.classes[fitted.logits[n].argmax()])
         for n in graph.neighbours(index)
     )
     return Explanation(
@@ -87,17 +88,11 @@ def explain_node(bundle: Bundle, graph: Graph, node: int | str) -> Explanation:
         int(graph.degree[index]),
         _label(graph, index),
         _part(graph, index),
-        bundle.classes[probabilities.argmax()],
+        fitted.classes[probabilities.argmax()],
         float(probabilities.max()),
         tuple(sorted(opinions, key=lambda o: -o.weight)),
         neighbours,
     )
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Probabilities over the last axis, in double precision."""
-    shifted = np.exp(logits.astype(np.float64) - logits.max(-1, keepdims=True))
-    return shifted / shifted.sum(-1, keepdims=True)
 
 
 def _name(graph: Graph, index: int) -> str:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agssl.errors import MissingExtraError, SettingsError, unknown_name
+from agssl.base.atomic import atomic_write
+from agssl.base.errors import MissingExtraError, SettingsError, unknown_name
 from agssl.explain.groups import Group, by_class, by_degree
 from agssl.explain.layout import flat_map
-from agssl.explain.node import softmax
-from agssl.store.atomic import atomic_write
+from agssl.metrics import softmax
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from agssl.data.graph import Graph
-    from agssl.store.model import Bundle
+    from agssl.store.fitted import FittedModel
     from agssl.store.run import Run
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#F0E442")  # Okabe & Ito
@@ -51,14 +51,14 @@ def training_curves(history: Mapping[str, Mapping[str, Sequence[float | None]]])
     """
     figure = _figure(10, 3.8)
     left, right = figure.subplots(1, 2)
-    stages = {name: columns for name, columns in history.items() if "val_accuracy" in columns}
-    for number, (name, columns) in enumerate(stages.items()):
+    checkpoints = {name: columns for name, columns in history.items() if "val_accuracy" in columns}
+    for number, (name, columns) in enumerate(checkpoints.items()):
         style = {"linewidth": 2.2} if name.startswith("student") else {"linewidth": 1.0, "alpha": 0.8}
         left.plot(columns["val_accuracy"], color=COLOURS[number % len(COLOURS)], label=name, **style)
     left.set_xlabel("epoch")
     left.set_ylabel("validation accuracy")
     left.legend(fontsize=7, frameon=False)
-    students = [columns for name, columns in stages.items() if name.startswith("student")]
+    students = [columns for name, columns in checkpoints.items() if name.startswith("student")]
     if not students:
         right.set_axis_off()
         return figure
@@ -71,10 +71,10 @@ def training_curves(history: Mapping[str, Mapping[str, Sequence[float | None]]])
 
 
 def embedding_map(
-    bundle: Bundle, graph: Graph, hidden: np.ndarray, colour: str = "class", layout: str = "tsne"
+    fitted: FittedModel, graph: Graph, hidden: np.ndarray, colour: str = "class", layout: str = "tsne"
 ) -> Figure:
     """A flat map of the nodes by their embedding [N, F], coloured by what is known of them."""
-    which, names = _colouring(bundle, graph, colour)
+    which, names = _colouring(fitted, graph, colour)
     figure = _figure(7.5, 6)
     axes = figure.subplots()
     x, y = flat_map(hidden, layout).T
@@ -97,29 +97,29 @@ def embedding_map(
     return figure
 
 
-def _colouring(bundle: Bundle, graph: Graph, colour: str) -> tuple[np.ndarray, Sequence[str] | None]:
+def _colouring(fitted: FittedModel, graph: Graph, colour: str) -> tuple[np.ndarray, Sequence[str] | None]:
     """For each node a group, with the names of the groups, or a number in 0..1."""
-    predicted = bundle.logits.argmax(1)
+    predicted = fitted.logits.argmax(1)
     if colour == "class":
-        return predicted, bundle.classes
+        return predicted, fitted.classes
     if colour == "confidence":
-        return softmax(bundle.logits).max(1), None
+        return softmax(fitted.logits).max(1), None
     if colour == "right":
         return np.where(graph.y < 0, 2, predicted != graph.y), ("right", "wrong", "no label")
-    if colour == "task" and bundle.weights is not None:
-        return bundle.weights.argmax(1), bundle.task_names
+    if colour == "task" and fitted.weights is not None:
+        return fitted.weights.argmax(1), fitted.task_names
     if colour == "task":
-        raise SettingsError(f"method {bundle.settings.method} has no task weights to colour by; fit with method agssl")
+        raise SettingsError(f"method {fitted.settings.method} has no task weights to colour by; fit with method agssl")
     raise unknown_name("colour", colour, ("class", "task", "confidence", "right"))
 
 
 def write_pictures(run: Run, seed: int | None = None) -> list[Path]:
     """Draw a run into its folder `pictures`; returns the files."""
-    bundle, graph = run.bundle(seed), run.graph(seed)
+    fitted, graph = run.fitted(seed), run.graph(seed)
     figures = {"training": training_curves(run.history(seed))}
-    if bundle.weights is not None:
-        figures["weights-by-degree"] = weights_by_group(by_degree(bundle, graph.degree), "degree")
-        figures["weights-by-class"] = weights_by_group(by_class(bundle), "class")
+    if fitted.weights is not None:
+        figures["weights-by-degree"] = weights_by_group(by_degree(fitted, graph.degree), "degree")
+        figures["weights-by-class"] = weights_by_group(by_class(fitted), "class")
     paths = []
     for name, figure in figures.items():
         path = run.path / "pictures" / f"{name}.png"

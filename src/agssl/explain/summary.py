@@ -9,20 +9,20 @@ import numpy as np
 
 from agssl.data.graph import Graph
 from agssl.metrics import accuracy
-from agssl.store.model import Bundle
+from agssl.store.fitted import FittedModel
 
 
-def fit_result(bundle: Bundle, graph: Graph | None = None) -> dict[str, Any]:
+def fit_result(fitted: FittedModel, graph: Graph | None = None) -> dict[str, Any]:
     """What a model was fitted to, how good it is, and whom its nodes trusted on average."""
-    found: dict[str, Any] = {"nodes": len(bundle.logits), "classes": len(bundle.classes)}
-    found["validation"] = bundle.best.get("val_accuracy")
+    found: dict[str, Any] = {"nodes": len(fitted.logits), "classes": len(fitted.classes)}
+    found["validation"] = fitted.best.get("val_accuracy")
     if graph is not None:
         found["graph"] = graph.name
         if graph.split is not None and len(graph.split.test):
-            found["test"] = accuracy(graph.y[graph.split.test], bundle.logits[graph.split.test])
-    if bundle.weights is not None:
-        means = bundle.weights.mean(0, dtype=np.float64).tolist()
-        found["trust"] = dict(sorted(zip(bundle.task_names, means, strict=True), key=lambda item: -item[1]))
+            found["test"] = accuracy(graph.y[graph.split.test], fitted.logits[graph.split.test])
+    if fitted.weights is not None:
+        means = fitted.weights.mean(0, dtype=np.float64).tolist()
+        found["trust"] = dict(sorted(zip(fitted.task_names, means, strict=True), key=lambda item: -item[1]))
     return found
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from agssl.base.registry import Registry
+from agssl.base.rng import Rng
 from agssl.integrate.calibration import Calibration, calibration
-from agssl.registry import Registry
-from agssl.rng import Rng
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +25,15 @@ class Knowledge:
     logits: Tensor  # [K, N, C], frozen
     nodes: Tensor  # [n] labelled nodes by which lambda is fitted
     labels: Tensor  # [n] their labels
-    judged: Tensor  # [K, n, C] teachers' logits of these nodes
+    heldout: Tensor  # [K, n, C] teachers' logits of these nodes
     calibration: Calibration | None = None  # what the logits have gone through
 
     def calibrated(self, how: str) -> Knowledge:
         """The same with each teacher's logits calibrated to the judged nodes; see `agssl.integrate.calibration`."""
-        found = calibration(how, self.judged, self.labels)
+        found = calibration(how, self.heldout, self.labels)
         if found is None:
             return self
-        return Knowledge(found(self.logits), self.nodes, self.labels, found(self.judged), found)
+        return Knowledge(found(self.logits), self.nodes, self.labels, found(self.heldout), found)
 
 
 class Integrator(nn.Module):

@@ -33,7 +33,7 @@ class Calibration:
         return (logits / self.temperatures.to(logits)[:, None, None]).add_(self.shifts.to(logits)[:, None, :])
 
 
-def calibration(how: str, judged: Tensor, labels: Tensor) -> Calibration | None:
+def calibration(how: str, heldout: Tensor, labels: Tensor) -> Calibration | None:
     """The calibration of teachers with logits `judged` [K, n, C] of nodes with `labels` [n].
 
     Args:
@@ -44,9 +44,9 @@ def calibration(how: str, judged: Tensor, labels: Tensor) -> Calibration | None:
     if how == "none":
         return None
     if how == "temperature":
-        temperatures = [best_temperature(logits, labels) for logits in judged]
-        return Calibration(torch.tensor(temperatures), torch.zeros(judged.shape[0], judged.shape[2]))
-    fitted = [best_shift(logits, labels) for logits in judged]
+        temperatures = [best_temperature(logits, labels) for logits in heldout]
+        return Calibration(torch.tensor(temperatures), torch.zeros(heldout.shape[0], heldout.shape[2]))
+    fitted = [best_shift(logits, labels) for logits in heldout]
     return Calibration(torch.tensor([t for t, _ in fitted]), torch.stack([shift for _, shift in fitted]))
 
 

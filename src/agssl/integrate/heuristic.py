@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from agssl.base.rng import Rng
 from agssl.integrate.base import INTEGRATORS, Integrator, Knowledge
-from agssl.rng import Rng
 
 
 class Average(Integrator):
@@ -60,7 +60,7 @@ class Weighted(Fixed):
     def __init__(self, knowledge: Knowledge, rng: Rng) -> None:
         super().__init__(knowledge, rng)
         teachers, nodes, classes = knowledge.logits.shape
-        flat = knowledge.judged.reshape(-1, classes)
+        flat = knowledge.heldout.reshape(-1, classes)
         losses = F.cross_entropy(flat, knowledge.labels.repeat(teachers), reduction="none").reshape(teachers, -1)
         weights = torch.softmax(-losses, dim=0).t()  # [n, K]
         everywhere = weights.mean(0).expand(nodes, -1).clone()

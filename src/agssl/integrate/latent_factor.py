@@ -7,8 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.integrate.base import INTEGRATORS, Integrator, Knowledge
-from agssl.rng import Rng
 
 
 def latent_factor_scores(student: Tensor, mu: Tensor, nu: Tensor) -> Tensor:

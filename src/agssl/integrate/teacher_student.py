@@ -7,8 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.integrate.base import INTEGRATORS, Integrator, Knowledge
-from agssl.rng import Rng
 
 
 def matching_scores(student: Tensor, teachers: Tensor, weight: Tensor) -> Tensor:

@@ -7,9 +7,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.integrate.base import INTEGRATORS, Knowledge
 from agssl.integrate.latent_factor import LatentFactor, latent_factor_scores
-from agssl.rng import Rng
 
 MOMENTUM = 0.9  # share of the old copy that stays at each step
 FAR = 20.0  # scores this far above the best selected one add nothing to a gradient but overflow

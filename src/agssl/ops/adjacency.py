@@ -18,7 +18,7 @@ class Adjacency:
 
     Self-loops are stored in place, so that the pattern is that of Â and rows stay sorted.
 
-    With a `self_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however
+    With a `skip_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however
     many neighbours it has. Its self-loop alone leaves it one part in degree + 1.
 
     A part of a larger graph lacks edges that leave it. Its entries are those of the larger Â, and each row is scaled to
@@ -28,11 +28,11 @@ class Adjacency:
     indptr: np.ndarray  # int32 [N + 1]
     indices: np.ndarray  # int32 [2E + N]
     within: tuple[np.ndarray, np.ndarray] | None = None  # of a part: entries a row, and their sum, in the larger Â
-    self_weight: float = 0.0
+    skip_weight: float = 0.0
 
     @classmethod
     def of(
-        cls, graph: Graph, within: tuple[np.ndarray, np.ndarray] | None = None, self_weight: float = 0.0
+        cls, graph: Graph, within: tuple[np.ndarray, np.ndarray] | None = None, skip_weight: float = 0.0
     ) -> Adjacency:
         """A + I with the self-loop of each row in its sorted place."""
         n = graph.num_nodes
@@ -44,7 +44,7 @@ class Adjacency:
         mask[loops] = False
         indices[mask] = graph.indices
         indices[loops] = np.arange(n, dtype=np.int32)
-        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices, within, self_weight)
+        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices, within, skip_weight)
 
     @property
     def num_nodes(self) -> int:
@@ -110,7 +110,7 @@ class Adjacency:
         indptr, indices = before[self.indptr], self.indices[stays]
         scale = (np.diff(indptr).astype(np.float64) ** -0.5).astype(np.float32)
         values = scale[self.rows[stays]] * scale[indices]
-        return Adjacency(indptr, indices, self_weight=self.self_weight)._csr(values)
+        return Adjacency(indptr, indices, skip_weight=self.skip_weight)._csr(values)
 
     @cached_property
     def _keys(self) -> np.ndarray:
@@ -133,15 +133,15 @@ class Adjacency:
         return np.flatnonzero(self.rows == self.indices)
 
     def _csr(self, values: np.ndarray) -> Csr:
-        values = lazy(values, self._loops, self.self_weight) if self.self_weight else values
+        values = lazy(values, self._loops, self.skip_weight) if self.skip_weight else values
         indptr, indices = torch.from_numpy(self.indptr), torch.from_numpy(self.indices)
         return Csr(indptr, indices, torch.from_numpy(values), self.num_nodes, symmetric=self.within is None)
 
 
-def lazy(values: np.ndarray, loops: np.ndarray, self_weight: float) -> np.ndarray:
+def lazy(values: np.ndarray, loops: np.ndarray, skip_weight: float) -> np.ndarray:
     """The values of (1 - s) Â + s I from those of Â, float32; `loops` says which are on the diagonal."""
-    values = values * np.float32(1 - self_weight)
-    values[loops] += np.float32(self_weight)
+    values = values * np.float32(1 - skip_weight)
+    values[loops] += np.float32(skip_weight)
     return values
 
 

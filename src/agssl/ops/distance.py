@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops.subgraph import neighbour_entries
-from agssl.rng import Rng
 
 PER_ANCHOR = 8  # pairs of each distance kept from one search
 WORK = 30_000_000  # edges looked at before the search stops early; hubs make balls as large as the graph

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from agssl.rng import Rng
+from agssl.base.rng import Rng
 
 
 def keep_mask(shape: Sequence[int], p: float, rng: Rng) -> Tensor:

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops.adjacency import take_rows
 from agssl.ops.csr import Csr, from_scipy, multiply, product
 from agssl.ops.dropout import keep_mask
-from agssl.rng import Rng
 
 _ALL = slice(None)
 

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Features
-from agssl.rng import Rng
 
 ANCHORS = 4000  # nodes whose nearest and farthest ones are looked for
 CANDIDATES = 4000  # nodes among which they are looked for

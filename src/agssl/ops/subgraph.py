@@ -76,7 +76,7 @@ class StoredAdjacency:
     """Â of a graph that may lie on disk: only rows that are asked for are ever made."""
 
     graph: Graph
-    self_weight: float = 0.0  # see `Adjacency`
+    skip_weight: float = 0.0  # see `Adjacency`
 
     @property
     def rows(self) -> int:
@@ -85,7 +85,7 @@ class StoredAdjacency:
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """The sum of each row before any `self_weight`, float32 [N]."""
+        """The sum of each row before any `skip_weight`, float32 [N]."""
         sums = self._scale.astype(np.float64)  # of the node itself
         for start, stop in row_blocks(self.graph.indptr, BLOCK_ENTRIES):
             first, last = self.graph.indptr[start], self.graph.indptr[stop]
@@ -122,5 +122,5 @@ class StoredAdjacency:
         indices[others], indices[loops] = columns, own
         indptr = np.concatenate([[0], ends + np.arange(1, len(nodes) + 1)]).astype(np.int32)
         values = np.repeat(self._scale[nodes], counts + 1) * self._scale[indices]
-        values = lazy(values, loops, self.self_weight) if self.self_weight else values
+        values = lazy(values, loops, self.skip_weight) if self.skip_weight else values
         return Csr(torch.from_numpy(indptr), torch.from_numpy(indices), torch.from_numpy(values), self.rows)

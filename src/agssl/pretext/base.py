@@ -20,14 +20,14 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor, nn
 
+from agssl.base.registry import Registry
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn, glorot
+from agssl.encoders.gcn import Gcn, glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.views import View, Views
-from agssl.registry import Registry
-from agssl.rng import Rng
 
-__all__ = ["ALPHA_GRID", "NONE", "TASKS", "Batch", "Part", "Targets", "Task", "View", "Views", "linear"]
+__all__ = ["ALPHA_GRID", "NONE", "TASKS", "Part", "Targets", "Task", "TaskSample", "View", "Views", "linear"]
 
 Targets = Mapping[str, np.ndarray]
 
@@ -36,7 +36,7 @@ ALPHA_GRID = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)  # paper, App. G
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class TaskSample:
     """What a task drew for one step."""
 
     nodes: np.ndarray | None = None  # sorted nodes whose hidden representation it reads; None: all
@@ -93,11 +93,11 @@ class Task:
         """The pretext head g_eta on hidden representations of this width."""
         raise NotImplementedError
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """What this step needs; by default the hidden representation of every node."""
-        return Batch()
+        return TaskSample()
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The self-supervised loss of this step, a scalar."""
         raise NotImplementedError
 

@@ -11,13 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn
+from agssl.encoders.gcn import Gcn
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.augment import augmented, sampled
-from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
+from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_count, check_share, perceptron
-from agssl.rng import Rng
 
 
 def bootstrap_loss(predicted: Tensor, target: Tensor) -> Tensor:
@@ -98,20 +98,20 @@ class Bgrl(Task):
         for slow, fast in zip(head.target.parameters(), model.parameters(), strict=True):
             slow.lerp_(fast, 1 - self.momentum)
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """Two views; the step's own pass is not read."""
         draw = rng.numpy()
         nodes = sampled(adjacency.num_nodes, self.nodes, draw)
         shares = ((self.edges1, self.features1), (self.edges2, self.features2))
         views = (augmented(adjacency, edges, f * targets["features"], draw, nodes) for edges, f in shares)
-        return Batch(NONE, views=tuple(views))
+        return TaskSample(NONE, views=tuple(views))
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The mean of both directions."""
         assert isinstance(head, Bootstrap)
         with torch.no_grad():
-            seen = [views.encode(view, head.target) for view in batch.views]
-        predicted = [head(views.encode(view)) for view in batch.views]
+            seen = [views.encode(view, head.target) for view in sample.views]
+        predicted = [head(views.encode(view)) for view in sample.views]
         return (bootstrap_loss(predicted[0], seen[1]) + bootstrap_loss(predicted[1], seen[0])) / 2
 
 

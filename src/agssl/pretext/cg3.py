@@ -10,18 +10,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.coarsen import coarse_groups, coarse_propagation
 from agssl.ops.csr import multiply
 from agssl.ops.linear_loss import info_nce
 from agssl.ops.sampling import non_edges
 from agssl.pretext.augment import sampled
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views, linear
+from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views, linear
 from agssl.pretext.heads import Matrices, check_count, check_positive
 from agssl.pretext.views import View
-from agssl.rng import Rng
 
 
 def supervised_contrast(first: Tensor, second: Tensor, labels: Tensor, tau: float) -> Tensor:
@@ -95,7 +95,7 @@ class Cg3(Task):
         """The coarse view's encoder and the score of an edge."""
         return Coarse(width, targets, rng)
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """The nodes to contrast, and edges and non-edges."""
         draw, n = rng.numpy(), adjacency.num_nodes
         chosen = sampled(n, self.nodes, draw)
@@ -111,21 +111,21 @@ class Cg3(Task):
             "priority": draw.random(n, dtype=np.float32),  # who is taken where there are more labelled nodes than asked
         }
         nodes = np.unique(np.concatenate([chosen, pairs[0]]))
-        return Batch(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
+        return TaskSample(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """L_uc + L_sc + generative * L_g2 (Eqs. 4 to 11); each contrast is the mean of both directions."""
         assert isinstance(head, Coarse)
         coarse = head(views, targets)
-        chosen, pairs = batch.data["chosen"], batch.data["ends"]
+        chosen, pairs = sample.data["chosen"], sample.data["ends"]
         loss = self._contrast(views, coarse, chosen.numpy(), None)
         if views.given.labelled is not None:
             nodes, labels = views.given.labelled
-            most = np.argsort(batch.data["priority"].numpy()[nodes], kind="stable")[: self.nodes]
+            most = np.argsort(sample.data["priority"].numpy()[nodes], kind="stable")[: self.nodes]
             loss = loss + self._contrast(views, coarse, nodes[most], labels[torch.from_numpy(most)])
         device = coarse.device
         ends = torch.cat([views.hidden(pairs[0].numpy()), coarse.index_select(0, pairs[1].to(device))], dim=1)
-        linked = batch.data["linked"].to(coarse)
+        linked = sample.data["linked"].to(coarse)
         return loss + self.generative * F.binary_cross_entropy_with_logits(head.edge(ends).squeeze(1), linked)
 
     def _contrast(self, views: Views, coarse: Tensor, nodes: np.ndarray, labels: Tensor | None) -> Tensor:

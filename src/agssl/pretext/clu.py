@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
-from agssl.rng import Rng
 
 SAMPLE = 50_000  # nodes that centres are found from, where there are more
 

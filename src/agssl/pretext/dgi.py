@@ -10,13 +10,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
-from agssl.models.gcn import glorot
+from agssl.encoders.gcn import glorot
 from agssl.ops.adjacency import Adjacency
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
+from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import mean_length
-from agssl.rng import Rng
 
 ESTIMATORS = ("jsd", "infonce")
 
@@ -78,18 +78,18 @@ class GraphInfomax(Task):
         """The bilinear score."""
         return Bilinear(width, rng)
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """A shuffle of the feature rows, and the nodes to contrast."""
         draw, n = rng.numpy(), adjacency.num_nodes
         chosen = np.arange(n) if n <= self.whole else np.sort(draw.choice(n, min(self.samples, n), replace=False))
-        return Batch(permutation=draw.permutation(n), data={"chosen": torch.from_numpy(chosen)})
+        return TaskSample(permutation=draw.permutation(n), data={"chosen": torch.from_numpy(chosen)})
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The chosen estimator; the summary is a mean over all nodes."""
         hidden, corrupted = views.hidden(), views.corrupted()
         length = mean_length(hidden)
         hidden, corrupted = hidden / length, corrupted / length
-        chosen = batch.data["chosen"].to(hidden.device)
+        chosen = sample.data["chosen"].to(hidden.device)
         if self.estimator == "infonce":
             return infonce_loss(head(hidden, corrupted.mean(0)).index_select(0, chosen))
         vector = torch.sigmoid(hidden.mean(0))

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Features, Graph
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.centrality import CENTRALITIES
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.grace import Grace
 from agssl.pretext.heads import check_choice, check_share
-from agssl.rng import Rng
 
 LEAST = 1e-8  # centralities and weights below are taken as this, since their logarithm is needed
 

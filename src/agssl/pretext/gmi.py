@@ -11,15 +11,15 @@ import torch.nn.functional as F
 from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import glorot
+from agssl.encoders.gcn import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.sampling import non_edges
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
+from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_choice, check_count, check_positive, mean_length
-from agssl.rng import Rng
 
-WEIGHTS = ("mean", "adaptive")
+PAIR_WEIGHTS = ("mean", "adaptive")
 
 
 class FeatureScore(nn.Module):
@@ -43,10 +43,10 @@ class Gmi(Task):
 
     name: ClassVar[str] = "gmi"
     alphas: ClassVar[tuple[float, ...]] = (0.2, 0.5)
-    space: ClassVar[Mapping[str, tuple]] = {"weights": WEIGHTS, "topology": (0.1, 0.5, 1.0)}
+    space: ClassVar[Mapping[str, tuple]] = {"weights": PAIR_WEIGHTS, "topology": (0.1, 0.5, 1.0)}
 
     def __init__(self, weights: str = "mean", pairs: int = 2000, topology: float = 0.1) -> None:
-        check_choice(self.name, WEIGHTS, weights=weights)
+        check_choice(self.name, PAIR_WEIGHTS, weights=weights)
         check_count(self.name, pairs=pairs)
         check_positive(self.name, topology=topology)
         self.weights, self.pairs, self.topology = weights, pairs, topology
@@ -60,7 +60,7 @@ class Gmi(Task):
         """The bilinear score of representations and features."""
         return FeatureScore(width, int(targets["features"][0]), rng)
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """Pairs (i, j), the node whose features stand in for x_j, and node pairs that are not linked."""
         draw, n = rng.numpy(), adjacency.num_nodes
         degree = np.diff(adjacency.indptr)
@@ -80,22 +80,22 @@ class Gmi(Task):
             "apart": unlinked.reshape(2, -1),
             "share": share.astype(np.float32),
         }
-        return Batch(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
+        return TaskSample(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * CE(sigmoid(h_i . h_j), a_ij)."""
         assert isinstance(head, FeatureScore)
-        assert batch.nodes is not None
-        hidden = views.hidden(batch.nodes)
+        assert sample.nodes is not None
+        hidden = views.hidden(sample.nodes)
         hidden = hidden / mean_length(hidden)
-        features = views.features(head.weight * float(targets["scale"][0]), batch.nodes)
-        node, other, false = batch.data["pairs"].to(hidden.device)
+        features = views.features(head.weight * float(targets["scale"][0]), sample.nodes)
+        node, other, false = sample.data["pairs"].to(hidden.device)
         h = hidden.index_select(0, node)
         right, wrong = ((h * features.index_select(0, at)).sum(1) for at in (other, false))
         linked = (h * hidden.index_select(0, other)).sum(1)
-        first, second = batch.data["apart"].to(hidden.device)
+        first, second = sample.data["apart"].to(hidden.device)
         apart = (hidden.index_select(0, first) * hidden.index_select(0, second)).sum(1)
-        share = batch.data["share"].to(hidden)
+        share = sample.data["share"].to(hidden)
         weight = share if self.weights == "mean" else share * torch.sigmoid(linked)
         told = (weight * (F.softplus(-right) + F.softplus(wrong))).sum()
         edges = (share * F.softplus(-linked)).sum() + (F.softplus(apart).mean() if len(apart) else 0)

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.linear_loss import two_view_loss
 from agssl.pretext.augment import augmented, sampled
-from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
+from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_count, check_positive, check_share, perceptron
-from agssl.rng import Rng
 
 
 class Grace(Task):
@@ -66,7 +66,7 @@ class Grace(Task):
         """The probability of each feature or edge to be dropped."""
         return weights * share
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """Two views; the step's own pass is not read."""
         draw = rng.numpy()
         nodes = sampled(adjacency.num_nodes, self.nodes, draw)
@@ -75,11 +75,11 @@ class Grace(Task):
             drop_edges = self.probabilities(targets["edges"], edges)
             drop_features = self.probabilities(targets["features"], features)
             views.append(augmented(adjacency, drop_edges, drop_features, draw, nodes))
-        return Batch(NONE, views=tuple(views))
+        return TaskSample(NONE, views=tuple(views))
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """See `two_view_loss`, on the projections of both views."""
-        first, second = (head(views.encode(view)) for view in batch.views)
+        first, second = (head(views.encode(view)) for view in sample.views)
         return two_view_loss(first, second, self.temperature)
 
 

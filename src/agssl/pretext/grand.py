@@ -10,12 +10,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency
-from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
+from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_count, check_positive, check_share
 from agssl.pretext.views import View
-from agssl.rng import Rng
 
 
 def sharpened(probabilities: Tensor, temperature: float) -> Tensor:
@@ -62,18 +62,18 @@ class Grand(Task):
         """None of its own: it reads the class head."""
         return nn.Identity()
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """Whose features are dropped, and the dropout, of each view; the step's own pass is not read."""
         views = []
         for number in range(self.views):
             own = rng.child("view", number)
             kept = own.child("nodes").numpy().random(adjacency.num_nodes, dtype=np.float32) >= self.share
             views.append(View(scale=kept.astype(np.float32) / (1 - self.share), noise=own.child("dropout")))
-        return Batch(NONE, views=tuple(views))
+        return TaskSample(NONE, views=tuple(views))
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The mean cross-entropy of the views on the training nodes (Eq. 3), plus their disagreement (Eq. 5)."""
-        logits = [views.logits(view) for view in batch.views]
+        logits = [views.logits(view) for view in sample.views]
         assert views.given.labelled is not None, "without labels, views agree best by saying the same of all nodes"
         nodes, labels = views.given.labelled
         at = torch.from_numpy(nodes).to(labels.device)

@@ -10,14 +10,14 @@ import torch
 from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import glorot
+from agssl.encoders.gcn import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr, multiply
-from agssl.pretext.base import NONE, TASKS, Batch, Targets, Task, Views
+from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_positive, check_share
 from agssl.pretext.views import View
-from agssl.rng import Rng
 
 LEAST = 1e-12  # of a squared length
 
@@ -69,21 +69,21 @@ class GraphMae(Task):
         """Token and decoder."""
         return Decoder(width, int(targets["features"][0]), rng)
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """The nodes to mask; the step's own pass is not read."""
         n = adjacency.num_nodes
         masked = np.zeros(n, dtype=bool)
         masked[rng.numpy().choice(n, max(1, round(self.share * n)), replace=False)] = True
-        return Batch(NONE, views=(View(masked=masked),))
+        return TaskSample(NONE, views=(View(masked=masked),))
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The scaled cosine error over masked nodes.
 
         A reconstruction is z = W c with the code c [F] and W [d, F], so x . z = (x W) . c and |z|^2 = c (W^T W) c:
         the [N, d] reconstructions are never made, and sparse features stay sparse.
         """
         assert isinstance(head, Decoder)
-        (view,) = batch.views
+        (view,) = sample.views
         assert view.masked is not None
         masked = torch.from_numpy(view.masked).to(head.token.device)
         code = head(views.encode(view, token=head.token), masked, views.given.adjacency)

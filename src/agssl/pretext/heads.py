@@ -5,10 +5,10 @@ from __future__ import annotations
 import scipy.sparse as sp
 from torch import Tensor, nn
 
-from agssl.errors import SettingsError
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.ops.csr import Csr, from_scipy
 from agssl.pretext.base import Targets, linear
-from agssl.rng import Rng
 
 
 def perceptron(width: int, hidden: int, outputs: int, activation: nn.Module, rng: Rng) -> nn.Sequential:

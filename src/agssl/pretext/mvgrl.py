@@ -9,17 +9,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.diffusion import diffusion
-from agssl.pretext.base import TASKS, Batch, Targets, Task, Views
+from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.dgi import Bilinear, jsd_loss
 from agssl.pretext.heads import Matrices, check_choice, check_count, check_positive, check_share, mean_length
 from agssl.pretext.views import View
-from agssl.rng import Rng
 
-ENCODERS = ("own", "shared")
+VIEW_ENCODERS = ("own", "shared")
 
 
 class TwoViews(nn.Module):
@@ -49,13 +49,13 @@ class Mvgrl(Task):
 
     name: ClassVar[str] = "mvgrl"
     alphas: ClassVar[tuple[float, ...]] = (0.3, 1.0)
-    space: ClassVar[Mapping[str, tuple]] = {"teleport": (0.1, 0.2, 0.4), "kept": (16, 32, 64), "encoder": ENCODERS}
+    space: ClassVar[Mapping[str, tuple]] = {"teleport": (0.1, 0.2, 0.4), "kept": (16, 32, 64), "encoder": VIEW_ENCODERS}
 
     def __init__(self, teleport: float = 0.2, kept: int = 32, tolerance: float = 0.01, encoder: str = "own") -> None:
         check_share(self.name, teleport=teleport)
         check_positive(self.name, teleport=teleport, tolerance=tolerance)
         check_count(self.name, kept=kept)
-        check_choice(self.name, ENCODERS, encoder=encoder)
+        check_choice(self.name, VIEW_ENCODERS, encoder=encoder)
         self.teleport, self.kept, self.tolerance, self.encoder = teleport, kept, tolerance, encoder
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
@@ -67,16 +67,16 @@ class Mvgrl(Task):
         """A bilinear score, and the second encoder."""
         return TwoViews(width, targets, self.encoder == "own", rng)
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """A shuffle of the feature rows, the same in both views."""
-        return Batch(permutation=rng.numpy().permutation(adjacency.num_nodes))
+        return TaskSample(permutation=rng.numpy().permutation(adjacency.num_nodes))
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """JSD between the nodes of either view, real and shuffled, and the summary of the other (Eq. 7)."""
         assert isinstance(head, TwoViews)
         diffused = head.matrices.get(targets, "", len(targets["indptr"]) - 1, symmetric=True)
         real = [views.hidden(), views.encode(View(adjacency=diffused), head.encoder)]
-        fake = [views.corrupted(), views.encode(View(adjacency=diffused, order=batch.permutation), head.encoder)]
+        fake = [views.corrupted(), views.encode(View(adjacency=diffused, order=sample.permutation), head.encoder)]
         lengths = [mean_length(hidden) for hidden in real]
         real, fake = ([h / length for h, length in zip(hs, lengths, strict=True)] for hs in (real, fake))
         summaries = [torch.sigmoid(hidden.mean(0)) for hidden in real]

@@ -10,13 +10,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.distance import distance_pool
-from agssl.pretext.base import TASKS, Batch, Part, Targets, Task, Views, linear
-from agssl.pretext.pairs import pair_batch, pair_differences
-from agssl.rng import Rng
+from agssl.pretext.base import TASKS, Part, Targets, Task, TaskSample, Views, linear
+from agssl.pretext.pairs import pair_differences, pair_sample
 
 CLASSES = 4  # distance 1, 2, 3, and 4 or more (unreachable included)
 
@@ -61,9 +61,9 @@ class PairDistance(Task):
         """The pairs of the pools with both ends in the part."""
         return {name: part.pairs(pool)[0] for name, pool in targets.items()}
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """`pairs` / 4 pairs of each class that occurs."""
-        return pair_batch(*self._drawn(targets, rng))
+        return pair_sample(*self._drawn(targets, rng))
 
     def _drawn(self, targets: Targets, rng: Rng) -> tuple[np.ndarray, Tensor]:
         """Pairs [2, n] and their classes [n]."""
@@ -74,10 +74,10 @@ class PairDistance(Task):
         pairs = np.concatenate(chosen, axis=1) if chosen else np.zeros((2, 0), dtype=np.int64)
         return pairs, torch.from_numpy(np.repeat(list(pools), each))
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """1/|S| sum CE(g(|h_i - h_j|), class of d(i, j))."""
-        differences = pair_differences(views, batch)
-        return F.cross_entropy(head(differences), batch.data["labels"].to(differences.device))
+        differences = pair_differences(views, sample)
+        return F.cross_entropy(head(differences), sample.data["labels"].to(differences.device))
 
 
 TASKS.add("pairdis", PairDistance)

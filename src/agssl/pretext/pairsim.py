@@ -10,14 +10,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.sampling import non_edges
 from agssl.ops.similarity import similarity_pool
-from agssl.pretext.base import NONE, TASKS, Batch, Part, Targets, Task, Views, linear
-from agssl.pretext.pairs import pair_batch, pair_differences
-from agssl.rng import Rng
+from agssl.pretext.base import NONE, TASKS, Part, Targets, Task, TaskSample, Views, linear
+from agssl.pretext.pairs import pair_differences, pair_sample
 
 TARGETS = ("link", "feature")
 
@@ -75,23 +75,23 @@ class PairSimilarity(Task):
     def _chosen(self, targets: Targets, rng: Rng) -> np.ndarray:
         return rng.numpy().integers(targets["pairs"].shape[1], size=2 * self.pairs)
 
-    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> Batch:
+    def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """Masked edges and non-edges, or pairs from the pool."""
         if self.target == "feature":
             chosen = self._chosen(targets, rng)
-            return pair_batch(targets["pairs"][:, chosen], torch.from_numpy(targets["similarity"][chosen]))
+            return pair_sample(targets["pairs"][:, chosen], torch.from_numpy(targets["similarity"][chosen]))
         draw = rng.numpy()
         edges = targets["edges"]
         masked = edges[:, draw.choice(edges.shape[1], min(self.pairs, edges.shape[1] // 2), replace=False)]
         others = non_edges(adjacency, masked.shape[1] or self.pairs, draw)
         labels = torch.zeros(masked.shape[1] + others.shape[1])
         labels[: masked.shape[1]] = 1
-        return pair_batch(np.concatenate([masked, others], axis=1), labels, (masked[0], masked[1]))
+        return pair_sample(np.concatenate([masked, others], axis=1), labels, (masked[0], masked[1]))
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """Binary cross-entropy (link) or squared error (feature) over the pairs."""
-        differences = pair_differences(views, batch)
-        scores, labels = head(differences).squeeze(1), batch.data["labels"].to(differences.device)
+        differences = pair_differences(views, sample)
+        scores, labels = head(differences).squeeze(1), sample.data["labels"].to(differences.device)
         if self.target == "feature":
             return F.mse_loss(scores, labels)
         if not len(labels):  # a graph with neither two edges nor a non-edge has nothing to predict

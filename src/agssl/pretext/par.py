@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
 from agssl.ops.partition import metis_parts
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
-from agssl.rng import Rng
 
 PAPER_PARTS = {
     "cora": 400,

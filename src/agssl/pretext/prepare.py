@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import inspect
 import io
 import json
 import logging
@@ -12,12 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from agssl.base.atomic import write_bytes
+from agssl.base.errors import DataError, SettingsError
+from agssl.base.rng import Rng
+from agssl.base.spec import Spec
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.errors import DataError, SettingsError
 from agssl.pretext.base import TASKS, Targets, Task
-from agssl.rng import Rng
-from agssl.store.atomic import write_bytes
 
 log = logging.getLogger("agssl")
 
@@ -30,39 +30,16 @@ def make_task(text: str) -> Task:
     >>> make_task("pairsim:target=feature:pairs=100").settings()
     {'target': 'feature', 'pairs': 100}
     """
-    name, *options = text.split(":")
-    kind = TASKS[name]
-    known = dict(list(inspect.signature(kind.__init__).parameters.items())[1:])
-    values: dict[str, object] = {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if key not in known or not equals:
-            raise SettingsError(
-                f"task {text!r}: {option!r} is not a setting of {name}; "
-                f"write {name}:setting=value with one of {', '.join(known)}"
-            )
-        values[key] = _value(value, str(known[key].annotation))
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise SettingsError(f"task {text!r}: {error}") from error
+    return Spec.parse(text).build(TASKS)
 
 
 def check_tasks(settings: Settings) -> None:
     """Refuse tasks that do not exist, settings they do not have, and pre-training (`pf`) with one that needs labels."""
     for text in settings.all_tasks:
-        if make_task(text).needs_classes and settings.setting == "pf" and text in settings.tasks:
+        if make_task(text).needs_classes and settings.strategy == "pf" and text in settings.tasks:
             raise SettingsError(
                 f"task {text!r} needs labels, but pre-training (setting pf) has none; leave it out, or choose jt"
             )
-
-
-def _value(text: str, kind: str) -> float | str:
-    """A number where the setting's annotation lets it be one, else the text."""
-    try:
-        return float(text) if "float" in kind else int(text)
-    except ValueError:
-        return text
 
 
 def prepared(task: Task, graph: Graph, cache: Path | None = None) -> Targets:

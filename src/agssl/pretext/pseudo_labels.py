@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from agssl.base.rng import Rng
 from agssl.ops.linear_loss import linear_cross_entropy
-from agssl.pretext.base import Batch, Part, Targets, Task, Views, linear
-from agssl.rng import Rng
+from agssl.pretext.base import Part, Targets, Task, TaskSample, Views, linear
 
 
 class PseudoLabels(Task):
@@ -26,7 +26,7 @@ class PseudoLabels(Task):
         """One score a class."""
         return linear(width, int(targets["labels"].max()) + 1, rng)
 
-    def loss(self, head: nn.Module, views: Views, batch: Batch, targets: Targets) -> Tensor:
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """1/N sum_i CE(g(h_i), label of i)."""
         assert isinstance(head, nn.Linear)
         hidden = views.hidden()

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from agssl.models.gcn import Gcn, Output, joined
+from agssl.base.rng import Rng
+from agssl.encoders.gcn import Gcn, Output, joined
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
-from agssl.ops.field import Field, receptive_field, whole_field
+from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
 from agssl.ops.tiles import permute_rows
-from agssl.rng import Rng
 
 FEW = 0.3  # up to this share of the rows, cutting them out of sparse features costs less than multiplying them all
 Tiles = tuple[Tensor, ...]  # column tiles of one matrix
@@ -34,7 +34,7 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class StepContext:
     """What further views are made of."""
 
     model: Gcn
@@ -48,8 +48,8 @@ class Views:
     """The hidden representations of one step, as a task reads them."""
 
     output: Output
-    field: Field
-    source: Source | None = None
+    field: ForwardPlan
+    source: StepContext | None = None
     _shared: dict[tuple[int, int], tuple[object, Tiles]] = dataclasses.field(default_factory=dict, repr=False)
 
     def hidden(self, nodes: np.ndarray | None = None) -> Tensor:
@@ -62,7 +62,7 @@ class Views:
         return _rows(self.output.corrupted, self.field, nodes)
 
     @property
-    def given(self) -> Source:
+    def given(self) -> StepContext:
         """The encoder, features and propagation of this step."""
         assert self.source is not None
         return self.source
@@ -89,14 +89,14 @@ class Views:
         assert logits is not None
         return logits
 
-    def _encoded(self, view: View, model: Gcn, token: Tensor | None = None) -> tuple[Tiles, Field]:
+    def _encoded(self, view: View, model: Gcn, token: Tensor | None = None) -> tuple[Tiles, ForwardPlan]:
         """H of a view in column tiles, and which rows these are."""
         adjacency = self.given.adjacency if view.adjacency is None else _moved(view.adjacency, self.given.adjacency)
         # As in Problem.field: batch norm averages over whatever rows there are; and a shuffle needs every row.
         if view.nodes is None or model.shape.norm == "batch" or view.order is not None:
-            plan = whole_field(adjacency, model.shape.layers)
+            plan = full_plan(adjacency, model.shape.layers)
         else:
-            plan = receptive_field(adjacency, model.shape.layers, None, view.nodes)
+            plan = pruned_plan(adjacency, model.shape.layers, None, view.nodes)
         projected = self._product(model, view, plan)
         if view.masked is not None:
             masked = view.masked if plan.inputs is None else view.masked[plan.inputs]
@@ -116,7 +116,7 @@ class Views:
             return inputs.take(nodes).times([weight])[0]
         return inputs.times([weight])[0].index_select(0, torch.from_numpy(nodes).to(weight.device))
 
-    def _product(self, model: Gcn, view: View, plan: Field) -> Tiles:
+    def _product(self, model: Gcn, view: View, plan: ForwardPlan) -> Tiles:
         """X W1; views of a step that differ only in what comes after share it."""
         columns = view.columns
         key = (id(model), id(columns))
@@ -133,7 +133,7 @@ class Views:
         return projected
 
 
-def _rows(tiles: Tiles, plan: Field, nodes: np.ndarray | None) -> Tensor:
+def _rows(tiles: Tiles, plan: ForwardPlan, nodes: np.ndarray | None) -> Tensor:
     if nodes is None:
         return joined(tiles)
     at = torch.from_numpy(plan.positions(nodes)).to(tiles[0].device)

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from agssl.base.errors import DataError, SettingsError
 from agssl.data.graph import Graph
 from agssl.data.splits import check_split
-from agssl.errors import DataError, SettingsError
 from agssl.explain.groups import by_class, by_degree
 from agssl.explain.layout import flat_map
-from agssl.explain.node import softmax
-from agssl.metrics import evaluate
+from agssl.fitting.seeds import MEASURES, spread
+from agssl.metrics import evaluate, softmax
 from agssl.report import arrays, figures
 from agssl.report.compare import interval, pairs, results_of, seed_results
-from agssl.runner import MEASURES, spread
-from agssl.store.model import Bundle
+from agssl.store.fitted import FittedModel
 from agssl.store.run import Run
 from agssl.train.infer import infer
 
@@ -36,9 +35,9 @@ def build(
         layout: of the map, see `agssl.explain.layout`.
     """
     seed = run.seeds[0] if seed is None else seed
-    bundle, graph = run.bundle(seed), run.graph(seed)
-    if len(bundle.logits) != graph.num_nodes:
-        raise DataError(f"{run.path} is damaged: a model of {len(bundle.logits)} nodes, {graph.num_nodes} in the graph")
+    fitted, graph = run.fitted(seed), run.graph(seed)
+    if len(fitted.logits) != graph.num_nodes:
+        raise DataError(f"{run.path} is damaged: a model of {len(fitted.logits)} nodes, {graph.num_nodes} in the graph")
     assert graph.split is not None
     part = "test" if len(graph.split.test) else "val"  # where to measure
     about = run.about
@@ -57,9 +56,9 @@ def build(
         "part": part,
         "data": graph.info(),
         "split": graph.split.origin,
-        "classes": list(bundle.classes),
-        "tasks": list(bundle.task_names),
-        "weighted": bundle.weights is not None,
+        "classes": list(fitted.classes),
+        "tasks": list(fitted.task_names),
+        "weighted": fitted.weights is not None,
         "map": layout,
         "share": arrays.SHARE,
         "place": arrays.PLACE,
@@ -68,7 +67,7 @@ def build(
         "best": run.seed_metrics(seed).get("best"),
         "history": _history(run, seed),
     }
-    return page | _pictures(bundle, graph, part, run.seed_metrics(seed)), _nodes(bundle, graph, layout)
+    return page | _pictures(fitted, graph, part, run.seed_metrics(seed)), _nodes(fitted, graph, layout)
 
 
 def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[dict[str, Any]]:
@@ -83,7 +82,7 @@ def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[di
         if baseline.source.fingerprint != run.source.fingerprint:
             raise SettingsError(f"the baseline {baseline.path} is not of the same graph; fit GCN on {run.source.given}")
         rows.append(_row("GCN", "baseline", [_measured(baseline, seed, part) for seed in baseline.seeds]))
-    names = run.bundle().task_names if run.settings.method == "agssl" else ()
+    names = run.fitted().task_names if run.settings.method == "agssl" else ()
     taught = [_teachers(run, seed, graph, part) for seed in run.seeds] if names else []
     for k, name in enumerate(names):
         rows.append(_row(name, "teacher", [teachers[k] for teachers in taught]))
@@ -105,9 +104,9 @@ def _measured(run: Run, seed: int, part: str) -> dict[str, Any]:
 def _teachers(run: Run, seed: int, graph: Graph, part: str) -> list[dict[str, Any]]:
     """The measures of each teacher of a seed; accuracies as the run has them, the others from its logits."""
     nodes = check_split(run.split(seed), graph.y).to_arrays()[part]
-    bundle, rows = run.bundle(seed), []
+    fitted, rows = run.fitted(seed), []
     for k, noted in enumerate(run.seed_metrics(seed)["teachers"]):
-        measured = evaluate(graph.y[nodes], softmax(bundle.teacher_logits[k, nodes]))
+        measured = evaluate(graph.y[nodes], softmax(fitted.teacher_logits[k, nodes]))
         measured["accuracy"] = noted[f"{part}_accuracy"]
         rows.append(measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]})
     return rows
@@ -134,47 +133,47 @@ def _history(run: Run, seed: int) -> dict[str, dict[str, list[float | None]]]:
     }
 
 
-def _pictures(bundle: Bundle, graph: Graph, part: str, noted: dict[str, Any]) -> dict[str, Any]:
+def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any]) -> dict[str, Any]:
     """Everything that is counted over the test nodes (the validation nodes where there are none), and the groups."""
     assert graph.split is not None
     nodes = graph.split.to_arrays()[part]
     nodes = nodes[graph.y[nodes] >= 0]
-    truth, probabilities = graph.y[nodes], softmax(bundle.logits[nodes])
+    truth, probabilities = graph.y[nodes], softmax(fitted.logits[nodes])
     predicted = probabilities.argmax(1)
     found: dict[str, Any] = {
-        "confusion": figures.confusion(truth, predicted, len(bundle.classes)).tolist(),
+        "confusion": figures.confusion(truth, predicted, len(fitted.classes)).tolist(),
         "reliability": figures.reliability(truth, probabilities),
         "degree": None,
         "by_class": None,
         "agreement": None,
         "changes": None,
     }
-    if bundle.weights is not None:
-        found["degree"] = [group.to_dict() for group in by_degree(bundle, graph.degree)]
-        found["by_class"] = [group.to_dict() for group in by_class(bundle)]
-        said = bundle.teacher_logits[:, nodes].argmax(2)
+    if fitted.weights is not None:
+        found["degree"] = [group.to_dict() for group in by_degree(fitted, graph.degree)]
+        found["by_class"] = [group.to_dict() for group in by_class(fitted)]
+        said = fitted.teacher_logits[:, nodes].argmax(2)
         found["agreement"] = figures.agreement(np.vstack([said, predicted])).tolist()
         # the best by validation: the one a user without test labels would have taken
         best = int(np.argmax([teacher["val_accuracy"] for teacher in noted["teachers"]]))
         found["changes"] = {
-            "best": bundle.task_names[best],
+            "best": fitted.task_names[best],
             **figures.changes(predicted == truth, said[best] == truth),
             "by_right": figures.by_teachers_right(predicted == truth, said == truth),
         }
     return found
 
 
-def _nodes(bundle: Bundle, graph: Graph, layout: str) -> dict[str, np.ndarray]:
+def _nodes(fitted: FittedModel, graph: Graph, layout: str) -> dict[str, np.ndarray]:
     """What is said of every node."""
     assert graph.split is not None
-    classes, keep = len(bundle.classes), min(_TOP, len(bundle.classes))
+    classes, keep = len(fitted.classes), min(_TOP, len(fitted.classes))
     part = np.zeros(graph.num_nodes, np.uint8)
     for name, members in graph.split.to_arrays().items():
         part[members] = PARTS.index(name)
     degree, steps = arrays.half_edges(graph.indptr, graph.indices)
-    models = [bundle.logits, *(bundle.teacher_logits if bundle.weights is not None else ())]
+    models = [fitted.logits, *(fitted.teacher_logits if fitted.weights is not None else ())]
     found = {
-        "place": arrays.places(flat_map(infer(bundle.model, graph).hidden, layout)),
+        "place": arrays.places(flat_map(infer(fitted.model, graph).hidden, layout)),
         "label": arrays.small(graph.y, classes),
         "part": part,
         "edges": degree,
@@ -183,8 +182,8 @@ def _nodes(bundle: Bundle, graph: Graph, layout: str) -> dict[str, np.ndarray]:
     tops = [arrays.top(softmax(logits), keep) for logits in models]
     found["top"] = arrays.small(np.stack([order for order, _ in tops]), classes)  # [1 + K, N, keep]
     found["probability"] = arrays.shares(np.stack([p for _, p in tops]))
-    if bundle.weights is not None:
-        found["weights"] = arrays.shares(bundle.weights)
+    if fitted.weights is not None:
+        found["weights"] = arrays.shares(fitted.weights)
     if graph.node_names is not None:
         text = "\0".join(str(name).replace("\0", " ") for name in graph.node_names)
         found["names"] = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agssl.errors import DataError, SettingsError
+from agssl.base.errors import DataError, SettingsError
 from agssl.store.run import Run
 
 MEASURES = ("test_accuracy", "macro_f1", "log_loss", "ece", "val_accuracy")
@@ -35,10 +35,10 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
 
 def results_of(run: Run) -> dict[str, Any]:
     """What a run is and how good it was, over its seeds."""
-    from agssl.runner import spread
+    from agssl.fitting.seeds import spread
 
     summary, seeds = run.metrics, [seed_results(run, seed) for seed in run.seeds]
-    what = {key: summary.get(key) for key in ("dataset", "method", "integration", "tasks", "setting", "seconds")}
+    what = {key: summary.get(key) for key in ("dataset", "method", "integration", "tasks", "strategy", "seconds")}
     measures = {name: spread([found[name] for found in seeds]) for name in MEASURES}
     return {"run": str(run.path), **what, "seeds": list(run.seeds), **measures}
 

@@ -18,8 +18,8 @@ from concurrent.futures import Future
 from importlib import metadata
 from typing import Any, TypeVar
 
-from agssl import __version__
-from agssl.errors import DataError, MissingExtraError, SettingsError
+from agssl.base.errors import DataError, MissingExtraError, SettingsError
+from agssl.base.version import __version__
 
 T = TypeVar("T")
 R = TypeVar("R")

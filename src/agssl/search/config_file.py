@@ -13,7 +13,7 @@ import tomli_w
 from agssl.config import Settings, effective
 
 MADE = "made by: "  # how a header begins
-_METHOD = ("method", "tasks", "integration", "setting")
+_METHOD = ("method", "tasks", "integration", "strategy")
 # Options of `tune` that do not decide the result, and may tell of folders and machines: with a value, and without.
 _ASIDE = ("--out", "--study", "--jobs", "--threads", "--ray-address")
 _FLAGS = ("--ray", "--json", "--debug")

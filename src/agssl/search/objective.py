@@ -1,9 +1,10 @@
 """What a trial is scored by: validation accuracy on nodes that nothing in the fit has seen the labels of.
 
-With `lambda_fit = "val"`, lambda and the teachers' calibration are fitted to validation labels; with any method, alpha
-and the best epoch are chosen by them. A student's accuracy on these same nodes would reward settings that fit them
-best. So validation nodes are halved, class by class and anew for every seed: the fit gets one half as its validation
-nodes, and the score is the accuracy on the other. So settings are chosen by labels that nothing in the fit has used.
+With `weights_from = "val"`, lambda and the teachers' calibration are fitted to validation labels; with any method,
+alpha and the best epoch are chosen by them. A student's accuracy on these same nodes would reward settings that fit
+them best. So validation nodes are halved, class by class and anew for every seed: the fit gets one half as its
+validation nodes, and the score is the accuracy on the other. So settings are chosen by labels that nothing in the fit
+has used.
 """
 
 from __future__ import annotations
@@ -15,15 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 
+from agssl.base.errors import AgsslError, GraphError
+from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.data.splits import Split, make_split
-from agssl.errors import AgsslError, GraphError
-from agssl.rng import Rng
-from agssl.store.stages import Stages
-from agssl.train.fit import fit
+from agssl.data.splits import Split
+from agssl.fitting.fit import Resources, fit, split_for
+from agssl.store.checkpoints import CheckpointStore
 
 STORE_LIMIT = 4 << 30  # bytes of trained teachers to keep while a study runs
 
@@ -34,12 +34,12 @@ class Common:
 
     graphs: Mapping[int, Graph]  # by seed, see `halved`
     cache: Path | None = None
-    stages: Stages | None = None  # teachers that other trials have trained
+    checkpoints: CheckpointStore | None = None  # teachers that other trials have trained
     threads: int = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TrialSeed:
     """One seed of one trial."""
 
     trial: int
@@ -50,7 +50,7 @@ class Task:
 
 def without_test(graph: Graph, split: str, seed: int) -> Graph:
     """The graph with the split of a tuning seed, its test labels removed; from here on nobody can read them."""
-    return graph.with_split(make_split(split, graph, Rng(seed).child("split"))).hide_test()
+    return split_for(graph, split, seed).hide_test()
 
 
 def halved(graph: Graph, seed: int) -> Graph:
@@ -65,19 +65,18 @@ def halved(graph: Graph, seed: int) -> Graph:
     return graph.with_split(Split(split.train, kept, scored, f"{split.origin}, validation halved"))
 
 
-def score(common: Common, task: Task) -> np.ndarray | str:
+def score(common: Common, task: TrialSeed) -> np.ndarray | str:
     """Which nodes are right of the half that the fit did not see, bool; or why it failed."""
-    torch.set_num_threads(common.threads)
     graph = common.graphs[task.seed]
     assert graph.split is not None
     targets = None if common.cache is None else common.cache / "targets"
     try:
-        result = fit(graph.hide_test(), task.settings, task.seed, cache=targets, stages=common.stages)
+        result = fit(graph, task.settings, task.seed, Resources(targets, common.checkpoints, threads=common.threads))
     except AgsslError as error:
         return str(error)
     except Exception as error:  # as where memory does not suffice for these settings: others may still do
         return " ".join("".join(traceback.format_exception_only(error)).split())
-    predicted = result.logits.argmax(1).cpu().numpy()
+    predicted = result.fitted.logits.argmax(1)
     return (predicted == graph.y)[graph.split.test]
 
 

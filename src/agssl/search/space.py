@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agssl.config import CALIBRATIONS, NORMS, SCALINGS, Settings
-from agssl.errors import unknown_name
+from agssl.base.errors import unknown_name
+from agssl.base.spec import Spec
+from agssl.config import CALIBRATIONS, FEATURE_NORMS, NORMS, Settings
 from agssl.pretext import TASKS
 from agssl.pretext.prepare import make_task
 
@@ -19,8 +20,8 @@ WHOLE = ("hidden", "generations")  # parameters that are whole numbers
 BY_TASK = ("alpha", "student_tasks")  # settings with a number a task
 Value = float | str
 CHOICES: Mapping[str, tuple[Value, ...]] = {
-    "scaling": SCALINGS,
-    "self_weight": (0.0, 0.2, 0.4, 0.6),
+    "feature_norm": FEATURE_NORMS,
+    "skip_weight": (0.0, 0.2, 0.4, 0.6),
     "norm": NORMS,
     "hidden": (32, 64, 128, 256, 512),
     "dropout": DROPOUT,
@@ -43,13 +44,13 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
         only: search these alone; `alpha` stands for all of them. The tasks' own settings, such as `par.parts`, and
             tasks of the students, such as `student_tasks.par`, are searched only where they are named, each or all.
     """
-    names = ["scaling", "self_weight", "norm", "hidden", "dropout", "input_dropout"]
-    tasks = list(dict.fromkeys(text.split(":")[0] for text in base.tasks))
+    names = ["feature_norm", "skip_weight", "norm", "hidden", "dropout", "input_dropout"]
+    tasks = list(dict.fromkeys(Spec.parse(text).name for text in base.tasks))
     # a network that pre-trains on one task alone has nothing to weigh it against
-    weighed = base.method != "gcn" and (base.setting == "jt" or base.method not in ("agssl", "single"))
+    weighed = base.method != "gcn" and (base.strategy == "jt" or base.method not in ("agssl", "single"))
     names += [f"alpha.{task}" for task in tasks] if weighed else []
     names += ["beta", "tau", "student_dropout", "generations"] if base.method == "agssl" else []
-    names += ["calibrate"] if base.method == "agssl" and base.lambda_fit != "train" else []
+    names += ["calibrate"] if base.method == "agssl" and base.weights_from != "train" else []
     space: Space = {name: WEIGHTS if name.startswith("alpha.") else CHOICES[name] for name in names}
     if only is None:
         return space
@@ -76,7 +77,7 @@ def setting_of(name: str) -> str:
 
 def _named(base: Settings, task: str) -> list[int]:
     """Where a task stands among those of the settings."""
-    return [at for at, text in enumerate(base.tasks) if text.split(":")[0] == task]
+    return [at for at, text in enumerate(base.tasks) if Spec.parse(text).name == task]
 
 
 def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
@@ -97,8 +98,7 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
         elif setting_of(name) == "tasks":
             task, _, own = name.partition(".")
             (at,) = _named(base, task)
-            others = [part for part in tasks[at].split(":") if not part.startswith(f"{own}=")]
-            tasks[at] = ":".join([*others, f"{own}={value}"])
+            tasks[at] = str(Spec.parse(tasks[at]).with_option(own, value))
         else:
             changes[name] = value if isinstance(value, str) else int(value) if name in WHOLE else float(value)
     return base.replace(tasks=tuple(tasks), **changes)

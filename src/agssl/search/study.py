@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from agssl.base.errors import MissingExtraError, TrainingError
+from agssl.base.processes import work
 from agssl.config import Settings, effective
 from agssl.data.graph import Graph
-from agssl.errors import MissingExtraError, TrainingError
-from agssl.pool import work
-from agssl.search.objective import Common, Task, halved, score, trim
+from agssl.search.objective import Common, TrialSeed, halved, score, trim
 from agssl.search.space import Space, all_of, setting_of, settings_of, start
-from agssl.store.stages import Stages, fingerprint
+from agssl.store.checkpoints import CheckpointStore, fingerprint
 
 if TYPE_CHECKING:
     import optuna
@@ -76,9 +76,9 @@ class Search:
         return all_of(self.space, SMALL)
 
     @property
-    def stages(self) -> Stages | None:
+    def checkpoints(self) -> CheckpointStore | None:
         """Where trials find each other's teachers: one that changes only beta or tau costs a student."""
-        return None if self.cache is None else Stages(self.cache / "stages" / f"tune-{self.name}")
+        return None if self.cache is None else CheckpointStore(self.cache / "stages" / f"tune-{self.name}")
 
 
 @dataclass
@@ -175,15 +175,19 @@ def train_teachers(
         say: hears of every teacher.
         cluster: where to train them instead of here.
     """
-    if search.stages is None or search.base.method != "agssl" or not STUDENTS.issuperset(map(setting_of, search.space)):
+    if (
+        search.checkpoints is None
+        or search.base.method != "agssl"
+        or not STUDENTS.issuperset(map(setting_of, search.space))
+    ):
         return
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
-    common = Common(halves, search.cache, search.stages, search.threads)
+    common = Common(halves, search.cache, search.checkpoints, search.threads)
     tasks = [(seed, text) for seed in halves for text in search.base.tasks]
-    waiting = deque(Task(0, step, search.base.of_teacher(text), seed) for step, (seed, text) in enumerate(tasks))
+    waiting = deque(TrialSeed(0, step, search.base.of_teacher(text), seed) for step, (seed, text) in enumerate(tasks))
     complete = 0
 
-    def done(item: Task, result: np.ndarray | str) -> None:
+    def done(item: TrialSeed, result: np.ndarray | str) -> None:
         nonlocal complete
         complete += 1
         how = result if isinstance(result, str) else f"{result.mean():.4f}"  # or why it failed
@@ -212,20 +216,20 @@ def run_study(
     """
     from optuna.trial import TrialState
 
-    seeds, stages = list(search.graphs), search.stages
+    seeds, checkpoints = list(search.graphs), search.checkpoints
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
-    common = Common(halves, search.cache, stages, search.threads)
+    common = Common(halves, search.cache, checkpoints, search.threads)
     flying: dict[int, Running] = {}
-    ready: deque[Task] = deque()
+    ready: deque[TrialSeed] = deque()
     complete = count(study)["complete"]
     broken: dict[tuple, str] = {}  # positions that failed in this run, and why; a later run tries them again
 
-    def task(number: int) -> Task:
+    def task(number: int) -> TrialSeed:
         running = flying[number]
         step = len(running.scores)
-        return Task(number, step, running.settings, seeds[step])
+        return TrialSeed(number, step, running.settings, seeds[step])
 
-    def feed() -> Task | None:
+    def feed() -> TrialSeed | None:
         if ready:
             return ready.popleft()
         if complete + len(flying) >= trials or (trial := ask_new(search, study, broken)) is None:
@@ -234,7 +238,7 @@ def run_study(
         flying[trial.number] = Running(trial, settings_of(search.base, values))
         return task(trial.number)
 
-    def done(item: Task, result: np.ndarray | str) -> None:
+    def done(item: TrialSeed, result: np.ndarray | str) -> None:
         nonlocal complete
         running = flying[item.trial]
         if isinstance(result, str):
@@ -262,8 +266,8 @@ def run_study(
         study.tell(number, mean if state == TrialState.COMPLETE else None, state)
         words = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
         seconds = time.monotonic() - running.began
-        if stages is not None:
-            trim(stages.folder)
+        if checkpoints is not None:
+            trim(checkpoints.folder)
         told(Event(number, words[state], mean, len(running.scores), seconds, why))
 
     try:
@@ -272,7 +276,7 @@ def run_study(
         for running in flying.values():
             running.trial.set_user_attr("stopped", True)  # by the user, and not by the trial
         raise
-    if stages is not None:
-        trim(stages.folder, 0)
+    if checkpoints is not None:
+        trim(checkpoints.folder, 0)
     if not complete and broken:
         raise TrainingError(f"all {len(broken)} trials failed, the last one because: {[*broken.values()][-1]}")

@@ -9,7 +9,7 @@ seed-0/              of each seed:
   history.json       by stage, one column a figure, one entry an epoch
   predictions.csv    node, prediction, probability, label, part
   task_weights.csv   node, and its trust in each teacher (where there are teachers)
-  model.safetensors  the model, see `agssl.store.model`
+  model.safetensors  the model, see `agssl.store.fitted`
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agssl.base.errors import AgsslError, DataError, SettingsError
 from agssl.config import RUN_KEYS, Settings, read_toml
-from agssl.errors import AgsslError, DataError, SettingsError
 from agssl.store.unfinished import FOLDER
 
 if TYPE_CHECKING:
     from agssl.data.graph import Graph
     from agssl.data.splits import Split
-    from agssl.store.model import Bundle
+    from agssl.store.fitted import FittedModel
 
 FORMAT = "agssl-run"
 SCHEMA = 1
@@ -166,11 +166,11 @@ class Run:
         about = self.seed_metrics(seed).get("split")
         return Split.from_arrays(parts, str(about.get("origin", path) if isinstance(about, dict) else path))
 
-    def bundle(self, seed: int | None = None) -> Bundle:
+    def fitted(self, seed: int | None = None) -> FittedModel:
         """The model of a seed."""
-        from agssl.store.model import load_bundle
+        from agssl.store.fitted import load_fitted
 
-        return load_bundle(self.folder(seed) / "model.safetensors")
+        return load_fitted(self.folder(seed) / "model.safetensors")
 
     def seed_metrics(self, seed: int | None = None) -> dict[str, Any]:
         """The results of a seed."""
@@ -209,7 +209,7 @@ def describe(source: GraphSource, seeds: tuple[int, ...], **more: Any) -> dict[s
     import numpy as np
     import torch
 
-    from agssl import __version__
+    from agssl.base.version import __version__
 
     versions = {
         "agssl": __version__,

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from agssl.base.atomic import write_bytes, write_json, write_text
+from agssl.base.errors import DataError, GraphError, SettingsError, TrainingError
 from agssl.config import Settings
-from agssl.errors import DataError, GraphError, SettingsError, TrainingError
-from agssl.store.atomic import write_bytes, write_json, write_text
 from agssl.store.run import FORMAT
 from agssl.store.unfinished import FOLDER, Unfinished, remove
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from agssl.data.graph import Graph
-    from agssl.store.model import Bundle
-    from agssl.train.loop import Record
+    from agssl.store.checkpoints import Record
+    from agssl.store.fitted import FittedModel
 
 _OURS = re.compile(r"config\.toml|metrics\.json|pictures|report\.html|seed-\d+")
 # The same command would break down in the same way again, so there is nothing to go on with.
@@ -118,7 +118,7 @@ class RunWriter:
 
 
 def write_seed(
-    folder: Path, graph: Graph, bundle: Bundle, history: Mapping[str, Sequence[Record]], metrics: Mapping[str, Any]
+    folder: Path, graph: Graph, fitted: FittedModel, history: Mapping[str, Sequence[Record]], metrics: Mapping[str, Any]
 ) -> None:
     """Write the folder of one seed; its metrics come last, and with them it is finished.
 
@@ -131,25 +131,23 @@ def write_seed(
     """
     import numpy as np
 
-    from agssl.store.model import save_bundle
+    from agssl.store.fitted import save_fitted
 
     assert graph.split is not None
     buffer = io.BytesIO()
     np.savez(buffer, **graph.split.to_arrays())  # type: ignore[arg-type]
     write_bytes(folder / "split.npz", buffer.getvalue())
-    from agssl.train.loop import columns
-
     rounded = {
         stage: {name: [_figure(value) for value in values] for name, values in columns(records).items()}
         for stage, records in history.items()
     }
     write_text(folder / "history.json", json.dumps(rounded, allow_nan=False) + "\n")
     names = node_names(graph)
-    write_text(folder / "predictions.csv", _predictions(graph, bundle, names))
-    if bundle.weights is not None:
-        rows = ([name, *(f"{w:.6f}" for w in row)] for name, row in zip(names, bundle.weights.tolist(), strict=True))
-        write_text(folder / "task_weights.csv", csv_text(["node", *bundle.task_names], rows))
-    save_bundle(bundle, folder / "model.safetensors")
+    write_text(folder / "predictions.csv", _predictions(graph, fitted, names))
+    if fitted.weights is not None:
+        rows = ([name, *(f"{w:.6f}" for w in row)] for name, row in zip(names, fitted.weights.tolist(), strict=True))
+        write_text(folder / "task_weights.csv", csv_text(["node", *fitted.task_names], rows))
+    save_fitted(fitted, folder / "model.safetensors")
     write_json(folder / "metrics.json", plain(metrics))
 
 
@@ -167,6 +165,16 @@ def csv_text(header: Sequence[str], rows: Any) -> str:
     return buffer.getvalue()
 
 
+def columns(records: Sequence[Record]) -> dict[str, list[float | None]]:
+    """Records turned into one list a figure; None where a record lacks it.
+
+    >>> columns([{"epoch": 0, "loss": 2.0}, {"epoch": 1}])
+    {'epoch': [0, 1], 'loss': [2.0, None]}
+    """
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
 def plain(value: Any) -> Any:
     """The value as JSON takes it: figures that are not finite become null.
 
@@ -182,18 +190,18 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _predictions(graph: Graph, bundle: Bundle, names: list[str]) -> str:
-    from agssl.explain.node import softmax
+def _predictions(graph: Graph, fitted: FittedModel, names: list[str]) -> str:
+    from agssl.metrics import softmax
 
     parts = [""] * graph.num_nodes
     assert graph.split is not None
     for part, nodes in graph.split.to_arrays().items():
         for node in nodes.tolist():
             parts[node] = part
-    probabilities: np.ndarray = softmax(bundle.logits)
+    probabilities: np.ndarray = softmax(fitted.logits)
     best, chosen = probabilities.max(1).tolist(), probabilities.argmax(1).tolist()
     rows = (
-        [names[i], bundle.classes[chosen[i]], f"{best[i]:.6f}", "" if y < 0 else graph.classes[y], parts[i]]
+        [names[i], fitted.classes[chosen[i]], f"{best[i]:.6f}", "" if y < 0 else graph.classes[y], parts[i]]
         for i, y in enumerate(graph.y.tolist())
     )
     return csv_text(["node", "prediction", "probability", "label", "part"], rows)

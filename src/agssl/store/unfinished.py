@@ -3,7 +3,7 @@
 lock          held by the process at work
 plan.json     what was asked for; the fit can go on when the same is asked for again
 seed-0/       finished seeds, as in the run (metrics.json comes last: with it, the seed is finished)
-stages/       what was trained of seeds that are not, see `agssl.store.stages`
+stages/       what was trained of seeds that are not, see `agssl.store.checkpoints`
 moving.json   the names that are on their way into the run: there only while it is put in place
 """
 
@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agssl.errors import DataError
-from agssl.store.atomic import is_temporary, replace, sync_folder, write_json
-from agssl.store.lock import Lock
+from agssl.base.atomic import is_temporary, replace, sync_folder, write_json
+from agssl.base.errors import DataError
+from agssl.base.lock import Lock
 
 FOLDER = ".agssl"
 FORMAT = "agssl-unfinished"

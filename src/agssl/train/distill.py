@@ -10,13 +10,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from agssl.base.rng import Rng
+from agssl.base.world import World, wrap_ddp
+from agssl.encoders.gcn import Gcn
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
-from agssl.models.gcn import Gcn
-from agssl.rng import Rng
-from agssl.scale.world import World, together
-from agssl.store.stages import Stages
-from agssl.train.loop import Best, Record, Schedule, by_validation, train
-from agssl.train.network import Trained, Watch, Weighted, after_step, forward, ignore, make_heads, pretext_losses
+from agssl.store.checkpoints import Best, CheckpointStore, Record
+from agssl.train.loop import Schedule, by_validation, train
+from agssl.train.network import Trained, Watch, WeightedTask, after_step, forward, ignore, make_heads, pretext_losses
 from agssl.train.problem import Problem
 
 BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
@@ -57,8 +57,8 @@ def train_student(
     watch: Watch = ignore,
     stage: str = "student",
     previous: Tensor | None = None,
-    stages: Stages | None = None,
-    tasks: Sequence[Weighted] = (),
+    checkpoints: CheckpointStore | None = None,
+    tasks: Sequence[WeightedTask] = (),
 ) -> Student:
     """Distil the teachers into a fresh network while lambda learns from L_W.
 
@@ -74,11 +74,11 @@ def train_student(
     teachers, nodes, classes = knowledge.logits.shape
     weights_now, target_now = torch.full((nodes, teachers), 1 / teachers), torch.full((nodes, classes), 1 / classes)
     seen_now = torch.zeros(nodes, dtype=torch.bool)  # in this epoch, by this process; at its end, by any
-    judges = knowledge.nodes.cpu().numpy() if integrator.learns else None
+    heldout_nodes = knowledge.nodes.cpu().numpy() if integrator.learns else None
 
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
         here, known = _within(knowledge, part.nodes)
-        own = [weighted.within(part) for weighted in tasks]
+        own = [weighted.restrict_to(part) for weighted in tasks]
         output, views, batches = forward(part, model, own, True, rng, everywhere=True)
         logits = output.logits
         assert logits is not None
@@ -102,20 +102,20 @@ def train_student(
         for weighted in tasks:
             total = total + weighted.weight * losses[weighted.name]
         if integrator.learns:
-            judged = integrator(seen.index_select(0, here.nodes), here.judged)
-            losses["weights"] = weight_loss(judged, here.judged, here.labels, how.tau)
+            heldout = integrator(seen.index_select(0, here.nodes), here.heldout)
+            losses["weights"] = weight_loss(heldout, here.heldout, here.labels, how.tau)
             total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
         return losses | {"loss": total}
 
-    world, step_of = World.current(), together(learns, losses_of)
+    world, step_of = World.current(), wrap_ddp(learns, losses_of)
 
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         seen_now.zero_()
-        for part, step in problem.steps(rng, True, lambda rng: [w.wanted(rng) for w in tasks], judges):
+        for part, step in problem.steps(rng, True, lambda rng: [w.wanted(rng) for w in tasks], heldout_nodes):
             yield step_of(part, step)
             after_step(model, heads, tasks)
-        world.align(learns)
-        world.agree(seen_now, weights_now, target_now)
+        world.sync_buffers(learns)
+        world.average_rows(seen_now, weights_now, target_now)
 
     buckets = degree_buckets(problem.graph.degree)
 
@@ -130,15 +130,15 @@ def train_student(
         return measured | _weights_record(weights_now[seen_now], buckets[seen_now.numpy()])
 
     checkpoint = None
-    if stages is not None:
-        checkpoint = stages.checkpoint(
+    if checkpoints is not None:
+        checkpoint = checkpoints.checkpoint(
             learns,
             problem=problem.fingerprint,
             knowledge=knowledge,
             integrator=type(integrator).__name__,
             how=how,
             previous=previous,
-            tasks=[weighted.decides for weighted in tasks],
+            tasks=[weighted.cache_key for weighted in tasks],
             schedule=schedule,
             rng=rng,
         )
@@ -148,7 +148,7 @@ def train_student(
         history.append(record)
         watch(stage, record)
     learns.load_state_dict(best.state)
-    logits = world.told(lambda: problem.logits(model))
+    logits = world.broadcast(lambda: problem.logits(model))
     integrator.eval()
     with torch.no_grad():
         blocks = torch.arange(nodes, device=logits.device).split(BLOCK)
@@ -160,12 +160,12 @@ def _within(knowledge: Knowledge, nodes: np.ndarray | None) -> tuple[Knowledge, 
     """What is known of these sorted nodes, in their numbering, and where they are; all, where there is no part."""
     if nodes is None:
         return knowledge, None
-    judges = knowledge.nodes.cpu().numpy()
-    place = np.minimum(np.searchsorted(nodes, judges), len(nodes) - 1)
-    which = np.flatnonzero(nodes[place] == judges)
+    heldout_nodes = knowledge.nodes.cpu().numpy()
+    place = np.minimum(np.searchsorted(nodes, heldout_nodes), len(nodes) - 1)
+    which = np.flatnonzero(nodes[place] == heldout_nodes)
     device = knowledge.logits.device
     at, places, some = (torch.from_numpy(array).to(device) for array in (nodes, place[which], which))
-    here = Knowledge(knowledge.logits.index_select(1, at), places, knowledge.labels[some], knowledge.judged[:, some])
+    here = Knowledge(knowledge.logits.index_select(1, at), places, knowledge.labels[some], knowledge.heldout[:, some])
     return here, at
 
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from agssl.errors import MissingExtraError, SettingsError
-from agssl.rng import Rng
-from agssl.store.stages import Stages
-from agssl.train.loop import Record, Schedule, check_finite
+from agssl.base.errors import MissingExtraError, SettingsError
+from agssl.base.rng import Rng
+from agssl.store.checkpoints import CheckpointStore, Record
+from agssl.train.loop import Schedule, check_finite
 from agssl.train.meta_gradient import Found, weights_record
-from agssl.train.network import Watch, Weighted, ignore, train_network
+from agssl.train.network import Watch, WeightedTask, ignore, train_network
 from agssl.train.outer import Outer
 from agssl.train.problem import Problem
 
@@ -24,24 +24,26 @@ SIGMA = 0.5
 def check_evolution(tasks: int) -> None:
     """Find out before training whether CMA-ES can run."""
     if tasks < 2:
-        raise SettingsError("search es needs at least two tasks to weigh; name more, or use --search gradient")
+        raise SettingsError(
+            "autossl_search es needs at least two tasks to weigh; name more, or use --autossl-search gradient"
+        )
     try:
         import cmaes  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError("search es needs cmaes; install it with: pip install 'agssl[es]'") from error
+        raise MissingExtraError("autossl_search es needs cmaes; install it with: pip install 'agssl[es]'") from error
 
 
 def search_by_evolution(
     problem: Problem,
-    tasks: Sequence[Weighted],
-    setting: str,
+    tasks: Sequence[WeightedTask],
+    strategy: str,
     outer: Callable[[], Outer],
     schedule: Schedule,
     budget: int,
     rng: Rng,
     watch: Watch = ignore,
     stage: str = "search",
-    stages: Stages | None = None,
+    checkpoints: CheckpointStore | None = None,
 ) -> Found:
     """The best of `budget` trained candidates in [0, 1]^K; the first generation is drawn around 1/K.
 
@@ -53,7 +55,7 @@ def search_by_evolution(
     from cmaes import CMA
 
     count = len(tasks)
-    strategy = CMA(
+    evolution = CMA(
         mean=np.full(count, 1 / count),
         sigma=SIGMA,
         bounds=np.tile([0.0, 1.0], (count, 1)),
@@ -65,11 +67,11 @@ def search_by_evolution(
     while len(history) < budget:
         generation = []
         for _ in range(min(POPULATION, budget - len(history))):
-            candidate = strategy.ask()
+            candidate = evolution.ask()
             number = len(history)
             chosen = [replace(w, weight=w.weight * share) for w, share in zip(tasks, candidate.tolist(), strict=True)]
             stream, name = rng.child("network"), f"{stage} {number + 1}"
-            network = train_network(problem, chosen, setting, schedule, stream, watch, name, stages=stages)
+            network = train_network(problem, chosen, strategy, schedule, stream, watch, name, checkpoints=checkpoints)
             with torch.no_grad():
                 value = outer()(network.model).item()
             record = {"epoch": number, "loss": value, "outer_loss": value} | weights_record(torch.from_numpy(candidate))
@@ -78,6 +80,6 @@ def search_by_evolution(
             tried.append(candidate)
             generation.append((candidate, value))
         if len(generation) == POPULATION:
-            strategy.tell(generation)
+            evolution.tell(generation)
     best = min(range(budget), key=lambda number: history[number]["outer_loss"])
     return Found(torch.from_numpy(tried[best]).float(), history)

@@ -15,11 +15,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from agssl.base.errors import GraphError
+from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
 from agssl.data.packed import row_blocks
-from agssl.data.scaling import scaled
-from agssl.errors import GraphError
-from agssl.models.gcn import Gcn
+from agssl.encoders.gcn import Gcn
 from agssl.ops import subgraph
 from agssl.ops.csr import Csr, product
 from agssl.ops.features import Inputs
@@ -38,7 +38,7 @@ class Inference:
 
 def infer(model: Gcn, graph: Graph, device: str = "cpu") -> Inference:
     """Logits and hidden representations of all nodes of a graph as its user has it, in evaluation mode."""
-    graph = scaled(graph, model.shape.scaling)
+    graph = scaled(graph, model.shape.feature_norm)
     hidden = np.empty((graph.num_nodes, model.shape.hidden), dtype=np.float32)
     return Inference(infer_logits(model, graph, device, hidden), hidden)
 
@@ -64,7 +64,7 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
         _put(below, start, torch.cat(inputs.times([model.weights[0]]), dim=1))
     for layer, weight in enumerate(weights):
         above = _room(graph.num_nodes, weight.shape[1])
-        for start, rows in _propagation(graph, model.shape.self_weight, device):
+        for start, rows in _propagation(graph, model.shape.skip_weight, device):
             sums = product(rows, torch.from_numpy(below).to(device))
             block = model.activate((sums,), layer, training=False)[0]
             if hidden is not None and layer == model.shape.layers - 1:
@@ -75,15 +75,15 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
     if model.shape.head == "linear":
         np.add(below[:, : model.shape.classes], model.class_bias.cpu().numpy(), out=logits)
         return logits
-    for start, rows in _propagation(graph, model.shape.self_weight, device):
+    for start, rows in _propagation(graph, model.shape.skip_weight, device):
         sums = product(rows, torch.from_numpy(below).to(device))[:, : model.shape.classes]
         _put(logits, start, sums + model.class_bias)
     return logits
 
 
-def _propagation(graph: Graph, self_weight: float, device: str) -> Iterator[tuple[int, Csr]]:
+def _propagation(graph: Graph, skip_weight: float, device: str) -> Iterator[tuple[int, Csr]]:
     """Â in blocks of rows, each with its first row."""
-    adjacency = StoredAdjacency(graph, self_weight)
+    adjacency = StoredAdjacency(graph, skip_weight)
     for start, stop in row_blocks(graph.indptr, subgraph.BLOCK_ENTRIES):
         yield start, adjacency.take(np.arange(start, stop)).to(device)
 

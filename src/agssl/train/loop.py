@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from agssl.errors import TrainingError
-from agssl.rng import Rng
-from agssl.scale.world import World
-from agssl.store.stages import Checkpoint, all_finite
+from agssl.base.errors import TrainingError
+from agssl.base.rng import Rng
+from agssl.base.world import World
+from agssl.store.checkpoints import Best, Checkpoint, Record, all_finite
 
-Record = dict[str, float]
 Score = Callable[[Record], tuple[float, float]]
 
 
@@ -27,24 +26,6 @@ class Schedule:
     weight_decay: float = 5e-4
     epochs: int = 500
     patience: int | None = None  # stop after this many epochs without a better validation result
-
-
-@dataclass
-class Best:
-    """The best epoch so far and the weights it had."""
-
-    epoch: int = -1
-    score: tuple[float, float] = (-math.inf, -math.inf)
-    state: dict[str, Tensor] = field(default_factory=dict)
-    record: Record = field(default_factory=dict)
-
-    def offer(self, epoch: int, score: tuple[float, float], module: nn.Module, record: Record) -> bool:
-        """Take this epoch if it is better; later ones win nothing by a tie."""
-        if score <= self.score:
-            return False
-        self.epoch, self.score, self.record = epoch, score, record
-        self.state = {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
-        return True
 
 
 def train(
@@ -92,7 +73,7 @@ def train(
             check_finite({"epoch": epoch} | steps[-1], stage, schedule)
             optimizer.step()
         record: Record = {"epoch": epoch} | _means(steps)
-        record |= world.told(functools.partial(evaluate, record))
+        record |= world.broadcast(functools.partial(evaluate, record))
         check_finite(record, stage, schedule)
         best.offer(epoch, score(record), module, record)
         if checkpoint is not None:
@@ -145,13 +126,3 @@ def by_loss(record: Record) -> tuple[float, float]:
 def by_epoch(record: Record) -> tuple[float, float]:
     """The last epoch, whatever it gave."""
     return record["epoch"], 0.0
-
-
-def columns(records: Sequence[Record]) -> dict[str, list[float | None]]:
-    """Records turned into one list a figure; None where a record lacks it.
-
-    >>> columns([{"epoch": 0, "loss": 2.0}, {"epoch": 1}])
-    {'epoch': [0, 1], 'loss': [2.0, None]}
-    """
-    names = dict.fromkeys(name for record in records for name in record)
-    return {name: [record.get(name) for record in records] for name in names}

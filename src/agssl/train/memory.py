@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agssl.base.errors import SettingsError
+from agssl.base.rng import Rng
+from agssl.base.spec import Spec
+from agssl.base.system import free_memory, held_memory, size_text
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.errors import SettingsError
 from agssl.ops.subgraph import neighbour_entries
-from agssl.rng import Rng
-from agssl.system import free_memory, held_memory, size_text
 
 FLOAT = 4  # bytes
 PROCESS = 460 << 20  # Python, torch and scikit-learn, once they have run
@@ -60,7 +61,7 @@ class Estimate:
 
 def estimate(graph: Graph, settings: Settings) -> Estimate:
     """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
-    tasks = tuple(text.split(":")[0] for text in settings.all_tasks)
+    tasks = tuple(Spec.parse(text).name for text in settings.all_tasks)
     teachers = len(settings.tasks) if settings.method == "agssl" else 0
     rows, share = _rows(graph, settings, tasks), 1.0
     if settings.batch in ("partition", "neighbour"):
@@ -80,7 +81,7 @@ def _rows(graph: Graph, settings: Settings, tasks: tuple[str, ...]) -> float:
     n, layers = graph.num_nodes, settings.layers
     last = n * (EVALUATION + 2 * (layers - 1))  # every network ends with a pass over all nodes
     if settings.method == "agssl":
-        own = tuple(text.split(":")[0] for text in settings.student_tasks or ())
+        own = tuple(Spec.parse(text).name for text in settings.student_tasks or ())
         last = max(last, _step(graph, layers, True, own))  # so does the student's every step
     groups = [tasks] if settings.method in ("gcn", "joint") else [(task,) for task in tasks]
     return max(last, *(_step(graph, layers, settings.norm == "batch", group) for group in groups))
@@ -175,7 +176,7 @@ def _cure(graph: Graph, settings: Settings, jobs: int, room: int) -> str:
         if fits(settings.replace(hidden=width)):
             return f"{first}lower --hidden to {width}"
         width //= 2
-    lean = tuple(task for task in settings.tasks if task.split(":")[0] not in _SHUFFLING)
+    lean = tuple(task for task in settings.tasks if Spec.parse(task).name not in _SHUFFLING)
     if settings.layers > 1 and fits(settings.replace(layers=1, hidden=min(settings.hidden, 64))):
         return f"{first}lower --layers to 1 and --hidden to {min(settings.hidden, 64)}"
     several = settings.method in ("agssl", "joint") and lean and lean != settings.tasks

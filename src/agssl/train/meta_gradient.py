@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from agssl.models.gcn import Gcn
-from agssl.rng import Rng
-from agssl.store.stages import Stages
-from agssl.train.loop import Best, Record, Schedule, check_finite
-from agssl.train.network import Watch, Weighted, after_step, ignore, make_heads, step_losses
+from agssl.base.rng import Rng
+from agssl.encoders.gcn import Gcn
+from agssl.store.checkpoints import Best, CheckpointStore, Record
+from agssl.train.loop import Schedule, check_finite
+from agssl.train.network import Watch, WeightedTask, after_step, ignore, make_heads, step_losses
 from agssl.train.outer import Outer
 from agssl.train.problem import Problem
 
@@ -60,7 +60,7 @@ class Inner:
     """
 
     def __init__(
-        self, problem: Problem, tasks: Sequence[Weighted], joint: bool, labels: bool, schedule: Schedule, rng: Rng
+        self, problem: Problem, tasks: Sequence[WeightedTask], joint: bool, labels: bool, schedule: Schedule, rng: Rng
     ) -> None:
         self.problem, self.tasks, self.joint, self.labels = problem, tasks, joint, joint or labels
         self.decay = schedule.weight_decay
@@ -126,7 +126,7 @@ class Inner:
 
 def search_by_gradient(
     problem: Problem,
-    tasks: Sequence[Weighted],
+    tasks: Sequence[WeightedTask],
     joint: bool,
     labels: bool,
     outer: Outer,
@@ -135,7 +135,7 @@ def search_by_gradient(
     rng: Rng,
     watch: Watch = ignore,
     stage: str = "search",
-    stages: Stages | None = None,
+    checkpoints: CheckpointStore | None = None,
 ) -> Found:
     """A step of the network, then a step of lambda, which starts at 1/K; the best outer loss decides.
 
@@ -156,13 +156,13 @@ def search_by_gradient(
     weights = nn.ParameterList([torch.full((len(tasks),), 1 / len(tasks))])
     optimizer = torch.optim.Adam(weights, lr=rate)
     checkpoint = None
-    if stages is not None:
-        checkpoint = stages.checkpoint(
+    if checkpoints is not None:
+        checkpoint = checkpoints.checkpoint(
             nn.ModuleList([inner.model, inner.heads, weights, outer]),
             problem=problem.fingerprint,
-            tasks=[weighted.decides for weighted in tasks],
+            tasks=[weighted.cache_key for weighted in tasks],
             inner=(joint, labels),
-            outer=(type(outer).__name__, outer.decides),
+            outer=(type(outer).__name__, outer.cache_key),
             schedule=schedule,
             rate=rate,
             rng=rng,

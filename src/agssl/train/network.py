@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from agssl.models.gcn import Gcn, Output
-from agssl.pretext.base import Batch, Part, Targets, Task, Views
-from agssl.pretext.views import Source
-from agssl.rng import Rng
-from agssl.scale.world import World, together
-from agssl.store.stages import Stages
-from agssl.train.loop import Best, Record, Schedule, Score, by_epoch, by_loss, by_validation, train
+from agssl.base.rng import Rng
+from agssl.base.world import World, wrap_ddp
+from agssl.encoders.gcn import Gcn, Output
+from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
+from agssl.pretext.views import StepContext
+from agssl.store.checkpoints import Best, CheckpointStore, Record
+from agssl.train.loop import Schedule, Score, by_epoch, by_loss, by_validation, train
 from agssl.train.problem import Problem
 
 Watch = Callable[[str, Record], None]
@@ -26,7 +26,7 @@ def ignore(stage: str, record: Record) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted:
+class WeightedTask:
     """A prepared task with its weight in the loss."""
 
     name: str  # of its loss and its random streams: the task, with its settings where some were given
@@ -35,7 +35,7 @@ class Weighted:
     weight: float
 
     @property
-    def decides(self) -> tuple[object, ...]:
+    def cache_key(self) -> tuple[object, ...]:
         """All of it that decides the result of a training, for `Stages.checkpoint`."""
         return self.name, self.task.settings(), self.targets, self.weight
 
@@ -43,7 +43,7 @@ class Weighted:
         """The nodes that a mini-batch must have for this task; see `Task.wanted`."""
         return self.task.wanted(self.targets, rng.child(self.name))
 
-    def within(self, part: Problem) -> Weighted:
+    def restrict_to(self, part: Problem) -> WeightedTask:
         """The same task on a part of the graph (on the whole, itself)."""
         if part.nodes is None:
             return self
@@ -63,14 +63,14 @@ class Trained:
 
 def train_network(
     problem: Problem,
-    tasks: Sequence[Weighted],
-    setting: str,
+    tasks: Sequence[WeightedTask],
+    strategy: str,
     schedule: Schedule,
     rng: Rng,
     watch: Watch = ignore,
     stage: str = "gcn",
-    exactly: int | None = None,
-    stages: Stages | None = None,
+    fixed_epochs: int | None = None,
+    checkpoints: CheckpointStore | None = None,
 ) -> Trained:
     """A network on the labels and these tasks (none: a plain GCN), at its best validation epoch.
 
@@ -81,43 +81,47 @@ def train_network(
     model = Gcn(problem.shape, rng.child("model")).to(problem.device)
     history: list[Record] = []
 
-    def run(tasks: Sequence[Weighted], labels: bool, schedule: Schedule, score: Score, name: str, stage: str) -> Best:
+    def run(
+        tasks: Sequence[WeightedTask], labels: bool, schedule: Schedule, score: Score, name: str, stage: str
+    ) -> Best:
         best = Best()
-        for record in _epochs(problem, model, tasks, labels, schedule, score, rng.child(name), best, stages, stage):
+        for record in _epochs(
+            problem, model, tasks, labels, schedule, score, rng.child(name), best, checkpoints, stage
+        ):
             history.append(record | {"pretrain": float(not labels)})
             watch(stage, record)
         model.load_state_dict(best.state)
         return best
 
-    if tasks and setting == "pf":
+    if tasks and strategy == "pf":
         run(tasks, False, schedule, by_loss, "pretrain", f"{stage} pre-train")
         fresh = Gcn(problem.shape, rng.child("fine-tune"))  # pre-training has not touched the class head
         with torch.no_grad():
             model.class_weight.copy_(fresh.class_weight)
         tasks = ()
-    if exactly is not None:
-        schedule = replace(schedule, epochs=exactly, patience=None)
-    best = run(tasks, True, schedule, by_validation if exactly is None else by_epoch, "train", stage)
-    return Trained(model, World.current().told(lambda: problem.logits(model)), best.record, history)
+    if fixed_epochs is not None:
+        schedule = replace(schedule, epochs=fixed_epochs, patience=None)
+    best = run(tasks, True, schedule, by_validation if fixed_epochs is None else by_epoch, "train", stage)
+    return Trained(model, World.current().broadcast(lambda: problem.logits(model)), best.record, history)
 
 
 def _epochs(
     problem: Problem,
     model: Gcn,
-    tasks: Sequence[Weighted],
+    tasks: Sequence[WeightedTask],
     labels: bool,
     schedule: Schedule,
     score: Score,
     rng: Rng,
     best: Best,
-    stages: Stages | None,
+    checkpoints: CheckpointStore | None,
     stage: str,
 ) -> Iterator[Record]:
     """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
     heads = make_heads(problem, model, tasks, rng)
 
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
-        here = [weighted.within(part) for weighted in tasks]
+        here = [weighted.restrict_to(part) for weighted in tasks]
         losses = step_losses(part, model, heads, here, labels, rng)
         total = losses.get("task", torch.zeros((), device=problem.device))
         for weighted in tasks:
@@ -125,24 +129,24 @@ def _epochs(
         return losses | {"loss": total}
 
     learns = nn.ModuleList([model, heads])
-    step_of = together(learns, losses_of)
+    step_of = wrap_ddp(learns, losses_of)
 
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         for part, step in problem.steps(rng, labels, lambda rng: [w.wanted(rng) for w in tasks]):
             yield step_of(part, step)
             after_step(model, heads, tasks)
-        World.current().align(learns)
+        World.current().sync_buffers(learns)
 
     def evaluate(record: Record) -> Record:
         return problem.evaluate(model) if score is by_validation else {}
 
     parameters = [*model.parameters(), *heads.parameters()]
     checkpoint = None
-    if stages is not None:
-        checkpoint = stages.checkpoint(
+    if checkpoints is not None:
+        checkpoint = checkpoints.checkpoint(
             learns,
             problem=problem.fingerprint,
-            tasks=[weighted.decides for weighted in tasks],
+            tasks=[weighted.cache_key for weighted in tasks],
             labels=labels,
             score=score.__name__,
             schedule=schedule,
@@ -151,7 +155,7 @@ def _epochs(
     return train(model, parameters, objective, evaluate, score, schedule, rng, best, checkpoint, stage)
 
 
-def make_heads(problem: Problem, model: Gcn, tasks: Sequence[Weighted], rng: Rng) -> nn.ModuleList:
+def make_heads(problem: Problem, model: Gcn, tasks: Sequence[WeightedTask], rng: Rng) -> nn.ModuleList:
     """The tasks' heads, ready for the first step."""
     heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.name)) for w in tasks)
     for weighted, head in zip(tasks, heads.to(problem.device), strict=True):
@@ -160,7 +164,7 @@ def make_heads(problem: Problem, model: Gcn, tasks: Sequence[Weighted], rng: Rng
 
 
 def step_losses(
-    problem: Problem, model: Gcn, heads: nn.ModuleList, tasks: Sequence[Weighted], labels: bool, rng: Rng
+    problem: Problem, model: Gcn, heads: nn.ModuleList, tasks: Sequence[WeightedTask], labels: bool, rng: Rng
 ) -> dict[str, Tensor]:
     """The losses of one step by name: `task` of the labels, if they are asked for, and that of each pretext task."""
     output, views, batches = forward(problem, model, tasks, labels, rng)
@@ -172,7 +176,7 @@ def step_losses(
 
 
 def pretext_losses(
-    heads: nn.ModuleList, tasks: Sequence[Weighted], views: Views, batches: Sequence[Batch]
+    heads: nn.ModuleList, tasks: Sequence[WeightedTask], views: Views, batches: Sequence[TaskSample]
 ) -> dict[str, Tensor]:
     """The loss of each task, by name."""
     return {
@@ -181,21 +185,21 @@ def pretext_losses(
     }
 
 
-def after_step(model: Gcn, heads: nn.ModuleList, tasks: Sequence[Weighted]) -> None:
+def after_step(model: Gcn, heads: nn.ModuleList, tasks: Sequence[WeightedTask]) -> None:
     """Let every head follow the encoder after a step of the optimizer."""
     for weighted, head in zip(tasks, heads, strict=True):
         weighted.task.after_step(head, model)
 
 
 def forward(
-    problem: Problem, model: Gcn, tasks: Sequence[Weighted], labels: bool, rng: Rng, everywhere: bool = False
-) -> tuple[Output, Views, list[Batch]]:
+    problem: Problem, model: Gcn, tasks: Sequence[WeightedTask], labels: bool, rng: Rng, everywhere: bool = False
+) -> tuple[Output, Views, list[TaskSample]]:
     """One forward pass that serves the labels and all tasks, over no more rows than they need.
 
     Logits are those of the training nodes, where `labels` are read, or of all nodes, `everywhere`.
     """
     if not tasks:
-        inputs, field = (problem.inputs, problem.whole) if everywhere else problem.train_field
+        inputs, field = (problem.inputs, problem.whole) if everywhere else problem.train_plan
         output = model(inputs, field, rng.child("dropout"))
         return output, Views(output, field), []
     batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.name)) for w in tasks]
@@ -218,4 +222,4 @@ def forward(
         shuffle = (order.to(problem.device), torch.argsort(order).to(problem.device))
     output = model(problem.inputs, field, rng.child("dropout"), shuffle)
     labelled = (problem.train_nodes, problem.train_labels) if labels else None
-    return output, Views(output, field, Source(model, problem.inputs, problem.normalised, labelled)), batches
+    return output, Views(output, field, StepContext(model, problem.inputs, problem.normalised, labelled)), batches

@@ -13,15 +13,15 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
-from agssl.models.gcn import Gcn, joined
-from agssl.rng import Rng
+from agssl.base.rng import Rng
+from agssl.encoders.gcn import Gcn, joined
 from agssl.train.problem import Problem
 
 
 class Outer(nn.Module):
     """What a search judges by: a loss of a network. What it remembers from call to call are buffers."""
 
-    decides: tuple[object, ...]  # what tells one from another of its kind, for `Stages.checkpoint`
+    cache_key: tuple[object, ...]  # what tells one from another of its kind, for `Stages.checkpoint`
 
 
 class LabelLoss(Outer):
@@ -29,8 +29,8 @@ class LabelLoss(Outer):
 
     def __init__(self, problem: Problem, nodes: np.ndarray) -> None:
         super().__init__()
-        self.decides = (nodes,)
-        self.plan = problem.fixed_field(nodes)
+        self.cache_key = (nodes,)
+        self.plan = problem.fixed_plan(nodes)
         self.labels = problem.labels[torch.from_numpy(nodes)]
 
     def forward(self, model: Gcn) -> Tensor:
@@ -70,7 +70,7 @@ class Homophily(Outer):
         self.inputs, self.plan = problem.inputs, replace(problem.whole, head=None)
         self.clusters = min(problem.shape.classes, problem.graph.num_nodes)
         self.seed = rng.key() & 0x7FFFFFFF
-        self.decides = (self.seed,)
+        self.cache_key = (self.seed,)
         self.register_buffer("centres", torch.zeros(self.clusters, problem.shape.hidden))
         self.register_buffer("started", torch.tensor(False))
         rows = np.repeat(np.arange(problem.graph.num_nodes), problem.graph.degree)

@@ -12,19 +12,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from agssl.base.errors import GraphError
+from agssl.base.rng import Rng
+from agssl.base.world import World
+from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
-from agssl.data.scaling import scaled
-from agssl.errors import GraphError
-from agssl.models.gcn import Gcn, Shape
+from agssl.encoders.gcn import Gcn, Shape
 from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
-from agssl.ops.field import Field, receptive_field, whole_field
+from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
 from agssl.ops.subgraph import StoredAdjacency, induced, neighbour_entries
-from agssl.rng import Rng
-from agssl.scale.batches import Batches
-from agssl.scale.world import World
-from agssl.store.stages import fingerprint
+from agssl.store.checkpoints import fingerprint
+from agssl.train.batches import Batches
 from agssl.train.infer import infer_logits
 
 EVALUATED = 1 << 23  # edges, or features, that a plan to evaluate some nodes of a graph on disk may hold
@@ -49,13 +49,13 @@ class Problem:
             raise GraphError(graph.missing)
         if graph.split is None or not len(graph.split.train) or not len(graph.split.val):
             raise GraphError("the graph has no split with training and validation nodes; give one, e.g. --split auto")
-        return cls(scaled(graph.hide_test(), shape.scaling), shape, balanced, device)
+        return cls(scaled(graph.hide_test(), shape.feature_norm), shape, balanced, device)
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all that a training can see of it."""
         nodes = (self.train_nodes, self.val_nodes)
-        batches = () if self.batches is None else (self.batches.decides,)
+        batches = () if self.batches is None else (self.batches.cache_key,)
         size = World.current().size
         together = (size,) if size > 1 else ()
         about = (self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device)
@@ -72,12 +72,12 @@ class Problem:
     @cached_property
     def adjacency(self) -> Adjacency:
         """A + I."""
-        return Adjacency.of(self.graph, self.within, self.shape.self_weight)
+        return Adjacency.of(self.graph, self.within, self.shape.skip_weight)
 
     @cached_property
     def stored(self) -> StoredAdjacency:
         """Â, row by row, of a graph that may lie on disk."""
-        return StoredAdjacency(self.graph, self.shape.self_weight)
+        return StoredAdjacency(self.graph, self.shape.skip_weight)
 
     @cached_property
     def normalised(self) -> Csr:
@@ -121,7 +121,7 @@ class Problem:
         """The same problem for networks of another shape; what was computed of the graph is kept."""
         other = self._changed(shape=shape)
         if (shape.layers, shape.head, shape.norm) == (self.shape.layers, self.shape.head, self.shape.norm):
-            other.__dict__["eval_field"] = self.eval_field
+            other.__dict__["eval_field"] = self.eval_plan
         return other
 
     def _changed(self, **changes: Any) -> Problem:
@@ -136,7 +136,7 @@ class Problem:
         rng: Rng,
         labels: bool,
         wanted: Callable[[Rng], Sequence[np.ndarray]] = lambda rng: (),
-        judges: np.ndarray | None = None,
+        heldout_nodes: np.ndarray | None = None,
     ) -> Iterator[tuple[Problem, Rng]]:
         """The problems that the steps of an epoch work on, each with its randomness: itself, or its mini-batches.
 
@@ -149,8 +149,8 @@ class Problem:
         if self.batches is None:
             yield self, rng
             return
-        labelled = [self.train_nodes] * labels + ([] if judges is None else [judges])
-        for number, nodes in World.current().share(self.batches.epoch(rng.child("batches"))):
+        labelled = [self.train_nodes] * labels + ([] if heldout_nodes is None else [heldout_nodes])
+        for number, nodes in World.current().shard(self.batches.epoch(rng.child("batches"))):
             step = rng.child("step", number)
             others = [some for some in wanted(step.child("wanted")) if len(some)]
             yield self.part(self.batches.with_others(nodes, labelled, others, step.child("others"))), step
@@ -172,37 +172,37 @@ class Problem:
         """The propagation of the class head for the training nodes."""
         return self.head_rows(self.normalised, self.train_nodes)
 
-    def field(self, adjacency: Csr, outputs: np.ndarray | None, hidden: np.ndarray | None) -> Field:
+    def field(self, adjacency: Csr, outputs: np.ndarray | None, hidden: np.ndarray | None) -> ForwardPlan:
         """The plan of one step: logits of `outputs` (None: none), hidden rows of `hidden` (None: all nodes)."""
         layers = self.shape.layers
         known = adjacency is self.normalised and outputs is self.train_nodes
         head = None if outputs is None else self.train_head if known else self.head_rows(adjacency, outputs)
         # Batch norm averages over whatever rows there are, so cutting rows away would change the result.
         if hidden is None or self.shape.norm == "batch":
-            return replace(whole_field(adjacency, layers), head=head)
-        return receptive_field(adjacency, layers, head, hidden)
+            return replace(full_plan(adjacency, layers), head=head)
+        return pruned_plan(adjacency, layers, head, hidden)
 
-    def fixed_field(self, outputs: np.ndarray) -> tuple[Inputs, Field]:
+    def fixed_plan(self, outputs: np.ndarray) -> tuple[Inputs, ForwardPlan]:
         """The plan for the logits of `outputs`, to be used many times, with the features it reads."""
         head = self.head_rows(self.normalised, outputs)
         if self.shape.norm == "batch":
-            return self.inputs, replace(whole_field(self.normalised, self.shape.layers), head=head)
-        plan = receptive_field(self.normalised, self.shape.layers, head, np.empty(0, dtype=np.int64), limit=0.95)
+            return self.inputs, replace(full_plan(self.normalised, self.shape.layers), head=head)
+        plan = pruned_plan(self.normalised, self.shape.layers, head, np.empty(0, dtype=np.int64), limit=0.95)
         return self.inputs.take(plan.inputs), replace(plan, inputs=None)
 
-    def everything(self, adjacency: Csr) -> Field:
+    def everything(self, adjacency: Csr) -> ForwardPlan:
         """The plan for the logits and hidden rows of all nodes."""
-        return replace(whole_field(adjacency, self.shape.layers), head=self.head_rows(adjacency, None))
+        return replace(full_plan(adjacency, self.shape.layers), head=self.head_rows(adjacency, None))
 
     @cached_property
-    def whole(self) -> Field:
+    def whole(self) -> ForwardPlan:
         """The same, where no edge is masked."""
         return self.everything(self.normalised)
 
     @cached_property
-    def train_field(self) -> tuple[Inputs, Field]:
+    def train_plan(self) -> tuple[Inputs, ForwardPlan]:
         """The plan for the logits of the training nodes alone."""
-        return self.fixed_field(self.train_nodes)
+        return self.fixed_plan(self.train_nodes)
 
     @cached_property
     def eval_nodes(self) -> np.ndarray:
@@ -210,10 +210,10 @@ class Problem:
         return np.concatenate([self.train_nodes, self.val_nodes])
 
     @cached_property
-    def eval_field(self) -> tuple[Inputs, Field] | None:
+    def eval_plan(self) -> tuple[Inputs, ForwardPlan] | None:
         """The plan for the logits of `eval_nodes`; None where a pass over the whole graph is better."""
         if self.batches is None:
-            return self.fixed_field(self.eval_nodes)
+            return self.fixed_plan(self.eval_nodes)
         adjacency, nodes, dense = self.stored, self.eval_nodes, isinstance(self.graph.x, np.ndarray)
         head = adjacency.take(nodes) if self.shape.head == "gcn" else take_rows(identity(adjacency.rows), nodes)
         reach = np.unique(head.indices.numpy())
@@ -223,13 +223,13 @@ class Problem:
             reach = np.union1d(reach, neighbour_entries(self.graph, reach)[0])
         none = np.empty(0, dtype=np.int64)
         if not dense:
-            plan = receptive_field(adjacency, self.shape.layers, head, none, limit=1)
+            plan = pruned_plan(adjacency, self.shape.layers, head, none, limit=1)
             assert plan.inputs is not None
             return Inputs.of(self.graph, self.device, plan.inputs), replace(plan, inputs=None)
         if len(reach) * self.graph.num_features > EVALUATED:
             return None
         # Dense features never change where nothing is dropped, so Â X takes the place of X, once and for all.
-        plan = receptive_field(adjacency, self.shape.layers - 1, head, none, limit=1)
+        plan = pruned_plan(adjacency, self.shape.layers - 1, head, none, limit=1)
         assert plan.inputs is not None
         blocks = (identity(len(plan.inputs), self.device), *plan.blocks)
         return Inputs(adjacency.propagated(plan.inputs).to(self.device)), replace(plan, inputs=None, blocks=blocks)
@@ -246,7 +246,7 @@ class Problem:
     def evaluate(self, model: Gcn) -> dict[str, float]:
         """Accuracy on training and validation nodes and the validation loss."""
         n, at = len(self.train_nodes), torch.from_numpy(self.eval_nodes)
-        logits = self.logits(model)[at] if self.eval_field is None else model(*self.eval_field).logits
+        logits = self.logits(model)[at] if self.eval_plan is None else model(*self.eval_plan).logits
         assert logits is not None
         truth = self.labels[at]
         right = (logits.argmax(1) == truth).float()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.models.gcn import Shape
+from agssl.encoders.gcn import Shape
 from agssl.ops.memory import keep_freed_memory
-from agssl.scale.batches import Batches
+from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
 from agssl.train.problem import Problem
 
@@ -25,8 +25,8 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
         settings.norm,
         settings.dropout,
         settings.input_dropout,
-        settings.scaling,
-        settings.self_weight,
+        settings.feature_norm,
+        settings.skip_weight,
     )
     return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
 

@@ -1,0 +1,67 @@
+"""The grammar of plug-ins with settings: a name, then `setting=value` after colons, as in `par:parts=100`."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from agssl.base.errors import SettingsError
+from agssl.base.registry import Registry
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A plug-in as text names it.
+
+    >>> spec = Spec.parse("pairsim:target=feature:pairs=100")
+    >>> spec.name, str(spec.with_option("pairs", 50))
+    ('pairsim', 'pairsim:target=feature:pairs=50')
+    """
+
+    name: str
+    options: tuple[str, ...] = ()  # as written, `setting=value`
+
+    @classmethod
+    def parse(cls, text: str) -> Spec:
+        """The name and the options of a text; `build` says what is wrong with them."""
+        name, *options = text.split(":")
+        return cls(name, tuple(options))
+
+    def with_option(self, key: str, value: object) -> Spec:
+        """The same with one setting changed or added."""
+        others = (option for option in self.options if not option.startswith(f"{key}="))
+        return Spec(self.name, (*others, f"{key}={value}"))
+
+    def build(self, registry: Registry[type[T]], **more: Any) -> T:
+        """An instance of the registered class with these settings, and more arguments that text can't give."""
+        kind = registry[self.name]
+        parameters = dict(list(inspect.signature(kind.__init__).parameters.items())[1:])
+        known = {name: parameter for name, parameter in parameters.items() if name not in more}
+        values: dict[str, object] = {}
+        for option in self.options:
+            key, equals, value = option.partition("=")
+            if key not in known or not equals:
+                choice = f"with one of {', '.join(known)}" if known else "but it has none"
+                raise SettingsError(
+                    f"{registry.kind} {str(self)!r}: {option!r} is not a setting of {self.name}; "
+                    f"write {self.name}:setting=value {choice}"
+                )
+            values[key] = _value(value, str(known[key].annotation))
+        try:
+            return kind(**more, **values)
+        except TypeError as error:
+            raise SettingsError(f"{registry.kind} {str(self)!r}: {error}") from error
+
+    def __str__(self) -> str:
+        return ":".join((self.name, *self.options))
+
+
+def _value(text: str, kind: str) -> float | str:
+    """A number where the setting's annotation lets it be one, else the text."""
+    try:
+        return float(text) if "float" in kind else int(text)
+    except ValueError:
+        return text

@@ -1,0 +1,33 @@
+"""What a network gets to read of a graph's features: them as given, or each node's brought to length one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.preprocessing import normalize
+
+from agssl.base.errors import GraphError
+from agssl.data.graph import Graph
+from agssl.data.packed import stored_in
+
+
+def scaled(graph: Graph, how: str) -> Graph:
+    """The same graph with other features; done again, it changes nothing more.
+
+    Each node is scaled by itself, so that a trained network reads a new graph the same way.
+
+    Args:
+        graph: with its features in memory, unless `how` is "none".
+        how: "none"; "l2", each node's features divided by their Euclidean length; or "binary", the same after
+            every feature that is not zero became 1 (words that occur, however often).
+    """
+    if how == "none":
+        return graph
+    if stored_in(graph) is not None:
+        raise GraphError(
+            f"feature_norm = {how!r}, but the features of {graph.name} are read from disk as they are; "
+            "scale them before `agssl data pack`, or leave the setting out"
+        )
+    x = (graph.x != 0).astype(np.float32) if how == "binary" else graph.x
+    return replace(graph, x=normalize(x))

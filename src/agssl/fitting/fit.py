@@ -1,0 +1,107 @@
+"""The one way to fit: a graph with its split, settings and a seed in, a fitted model out.
+
+The command line, the estimator, `agssl tune` and `agssl bench` all come through here, so that the same graph, settings
+and seed give the same bits whoever asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from agssl.base.rng import Rng
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.data.splits import make_split
+from agssl.store.checkpoints import CheckpointStore, Record
+from agssl.store.fitted import FittedModel
+from agssl.train.methods import MethodResult, train_method
+from agssl.train.network import Watch, ignore
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Where a fit computes, and where it keeps what others may use."""
+
+    cache: Path | None = None  # folder for prepared targets; None: in memory
+    checkpoints: CheckpointStore | None = None  # where to keep what was trained, and to find what was
+    device: str = "cpu"
+    threads: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """A fitted model and how it came about."""
+
+    fitted: FittedModel
+    history: dict[str, list[Record]]  # by stage: "gcn", "teacher par", "student", ...
+    seconds: float
+    cpu_seconds: float
+
+    @property
+    def epochs(self) -> dict[str, int]:
+        """How many epochs each stage took."""
+        return {stage: len(records) for stage, records in self.history.items()}
+
+
+def split_for(graph: Graph, how: str, seed: int) -> Graph:
+    """The graph with the split of a seed; see `agssl.data.splits.make_split`."""
+    return graph.with_split(make_split(how, graph, Rng(seed).child("split")))
+
+
+def fit(
+    graph: Graph, settings: Settings, seed: int = 0, resources: Resources | None = None, watch: Watch = ignore
+) -> FitResult:
+    """Fit a graph that has a split.
+
+    Args:
+        graph: its test labels are never read.
+        settings: what to do.
+        seed: of everything random but the split, which is the graph's.
+        resources: where to compute and what to keep.
+        watch: called with the stage and the record of every epoch.
+    """
+    where = resources or Resources()
+    wall, cpu = time.perf_counter(), time.process_time()
+    with use_threads(where.threads):
+        result = train_method(
+            graph.hide_test(), settings, seed, watch, where.cache, where.device, checkpoints=where.checkpoints
+        )
+    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
+    return FitResult(fitted_model(result, graph, settings, seed), result.history, seconds, cpu_seconds)
+
+
+def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: int) -> FittedModel:
+    """What stays of a training."""
+    alphas = {teacher.name: teacher.alpha for teacher in result.teachers} or result.tasks
+    teachers = [teacher.network.logits.cpu().numpy() for teacher in result.teachers]
+    return FittedModel(
+        result.model.cpu(),
+        result.model.shape,
+        settings,
+        seed,
+        graph.classes,
+        result.logits.cpu().numpy(),
+        result.best,
+        tuple(alphas),
+        tuple(alphas.values()),
+        np.stack(teachers) if teachers else np.zeros((0, 0, 0), np.float32),
+        None if result.weights is None else result.weights.cpu().numpy(),
+    )
+
+
+@contextlib.contextmanager
+def use_threads(count: int) -> Iterator[None]:
+    """So many threads of torch inside the block, and as many as before after it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,126 @@
+"""A fitted model as one safetensors file: tensors, and everything else as JSON in its header."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from agssl.base.atomic import write_bytes
+from agssl.base.errors import DataError
+from agssl.base.rng import Rng
+from agssl.config import Settings
+from agssl.encoders.gcn import Gcn, Shape
+from agssl.store.checkpoints import Record
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What stays of a fit: the student, what it and the teachers said of every node, and whom each node trusted."""
+
+    model: Gcn
+    shape: Shape
+    settings: Settings
+    seed: int
+    classes: tuple[str, ...]
+    logits: np.ndarray  # [N, C]
+    best: Record
+    task_names: tuple[str, ...] = ()  # of the teachers, or, where there are none, of the columns of `weights`
+    alphas: tuple[float, ...] = ()
+    teacher_logits: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # [K, N, C]
+    weights: np.ndarray | None = None  # [N, K]
+
+
+def save_fitted(fitted: FittedModel, path: str | Path) -> None:
+    """Write a bundle, whole or not at all."""
+    tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
+    tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
+    tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
+    if fitted.weights is not None:
+        tensors["weights"] = torch.from_numpy(np.ascontiguousarray(fitted.weights))
+    about = {
+        "shape": dataclasses.asdict(fitted.shape),
+        "settings": fitted.settings.to_dict(),
+        "seed": fitted.seed,
+        "classes": list(fitted.classes),
+        "best": fitted.best,
+        "tasks": list(fitted.task_names),
+        "alphas": list(fitted.alphas),
+    }
+    write_bytes(Path(path), save(tensors, {"format": "agssl", "schema": str(SCHEMA), "about": json.dumps(about)}))
+
+
+def load_fitted(path: str | Path) -> FittedModel:
+    """Read a bundle; a file that is not one, or is damaged or too new, is an error that says so."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            if header.get("format") != "agssl":
+                raise DataError(f"{path} is not a model of agssl; give a file written by AGSSL.save or by agssl fit")
+            if int(header["schema"]) > SCHEMA:
+                raise DataError(
+                    f"{path} has schema {header['schema']}, but this version reads up to {SCHEMA}; upgrade agssl"
+                )
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+        return _bundle(tensors, json.loads(header["about"]))
+    except (OSError, SafetensorError) as error:
+        raise DataError(f"can't read the model {path}: {error}; check the path, or fit again") from error
+    except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
+        raise DataError(f"the model {path} is damaged ({type(error).__name__}: {error}); fit again") from error
+
+
+def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> FittedModel:
+    shape = Shape(**about["shape"])
+    state = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+    widths = (shape.features * shape.hidden, shape.hidden * shape.classes)
+    if shape.layers != sum(name.startswith("weights.") for name in state):
+        raise ValueError(f"weights do not fit the shape {shape}")
+    if max(widths) > sum(v.numel() for v in state.values()):  # don't allocate what the file does not hold
+        raise ValueError(f"weights do not fit the shape {shape}")
+    model = Gcn(shape, Rng(0))
+    model.load_state_dict(state)
+    weights = tensors.get("weights")
+    fitted = FittedModel(
+        model,
+        shape,
+        Settings.from_dict(about["settings"]),
+        int(about["seed"]),
+        tuple(about["classes"]),
+        tensors["logits"].numpy(),
+        dict(about["best"]),
+        tuple(about["tasks"]),
+        tuple(about["alphas"]),
+        tensors["teacher_logits"].numpy(),
+        None if weights is None else weights.numpy(),
+    )
+    _check(fitted)
+    return fitted
+
+
+def _check(fitted: FittedModel) -> None:
+    """Insist that names, logits and weights fit together."""
+    nodes, classes, teachers = len(fitted.logits), fitted.shape.classes, len(fitted.task_names)
+    if not all(isinstance(name, str) for name in (*fitted.classes, *fitted.task_names)):
+        raise TypeError("a class or task has no name")
+    if not all(isinstance(alpha, int | float) for alpha in fitted.alphas):
+        raise TypeError("an alpha is no number")
+    found = (len(fitted.classes), fitted.logits.shape, len(fitted.alphas))
+    if found != (classes, (nodes, classes), teachers):
+        raise ValueError("classes, logits and alphas do not fit together")
+    expected = (teachers, nodes, classes) if fitted.settings.method != "autossl" else (0, 0, 0)  # it has no teachers
+    if teachers and fitted.teacher_logits.shape != expected:
+        raise ValueError("the teachers' logits do not fit")
+    if fitted.weights is not None and fitted.weights.shape != (nodes, teachers):
+        raise ValueError("the weights of the teachers do not fit")
+    if any(array.dtype != np.float32 for array in (fitted.logits, fitted.teacher_logits)):
+        raise TypeError("logits must be 32-bit floats")
