@@ -53,7 +53,7 @@ def measure(dataset: str, network: str, change: str, seed: int) -> dict[str, flo
     result = train_method(graph.hide_test(), settings, seed, cache=None if folder is None else folder / "targets")
     problem = problem_of(graph.hide_test(), settings)
     with torch.no_grad():
-        hidden = torch.cat(result.model(problem.inputs, problem.whole).hidden, dim=1)
+        hidden = torch.cat(result.model(problem.inputs, problem.plans.whole).hidden, dim=1)
     right = (result.logits.argmax(1).numpy() == graph.y)[graph.split.test]
     return {"accuracy": float(right.mean()), "dead": int((hidden == 0).all(0).sum()), "units": hidden.shape[1]}
 

@@ -23,7 +23,7 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
     """Prepares the task and trains with it; its one answer is what that took."""
     from agssl.base.rng import Rng
     from agssl.data.splits import make_split
-    from agssl.encoders.gcn import Shape
+    from agssl.encoders import Shape
     from agssl.ops.memory import keep_freed_memory
     from agssl.pretext.prepare import make_task, prepared
     from agssl.train.loop import Schedule

@@ -27,7 +27,7 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
     import torch
 
     from agssl.base.rng import Rng
-    from agssl.encoders.gcn import Gcn, Shape
+    from agssl.encoders import Shape
     from agssl.ops.memory import keep_freed_memory
     from agssl.store.checkpoints import Best
     from agssl.train.loop import Schedule, train
@@ -48,7 +48,9 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
             if form == "pruned":
                 logits = forward(problem, model, (), True, rng)[0].logits
             else:
-                logits = model(problem.inputs, problem.whole, rng.child("dropout")).logits.index_select(0, labelled)
+                logits = model(problem.inputs, problem.plans.whole, rng.child("dropout")).logits.index_select(
+                    0, labelled
+                )
             assert logits is not None
             return {"loss": problem.task_loss(logits)}
 
@@ -57,12 +59,17 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
     problem, model, objective = parts(DROPOUT)
 
     def check(weights: list[np.ndarray] | None) -> Checked:
-        parameters = (model.weights[0], model.biases[0], model.class_weight, model.class_bias)
+        parameters = (
+            model.encoder.layers[0].weight,
+            model.encoder.layers[0].bias,
+            model.head.layer.weight,
+            model.head.layer.bias,
+        )
         if form == "pruned":
-            logits = model(*problem.train_plan).logits
+            logits = model(*problem.plans.training).logits
             loss = problem.task_loss(logits)
         else:
-            logits = model(problem.inputs, problem.whole).logits
+            logits = model(problem.inputs, problem.plans.whole).logits
             loss = problem.task_loss(logits[torch.from_numpy(problem.train_nodes)])
         loss.backward()
         gradients = [p.grad.numpy().copy() for p in parameters if p.grad is not None]
@@ -77,7 +84,15 @@ def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None
         )
         return lambda: next(steps)
 
-    weights = [p.detach().numpy() for p in (model.weights[0], model.biases[0], model.class_weight, model.class_bias)]
+    weights = [
+        p.detach().numpy()
+        for p in (
+            model.encoder.layers[0].weight,
+            model.encoder.layers[0].bias,
+            model.head.layer.weight,
+            model.head.layer.bias,
+        )
+    ]
     facts = {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,

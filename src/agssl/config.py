@@ -16,7 +16,7 @@ from agssl.base.spec import Spec
 PAPER_TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
 METHODS = ("agssl", "gcn", "single", "joint", "autossl")
 STRATEGIES = ("jt", "pf")
-HEADS = ("gcn", "linear")
+HEADS = ("conv", "linear")
 NORMS = ("none", "batch")
 WEIGHTS_FROM = ("val", "crossfit", "train")
 AUTOSSL_OBJECTIVES = ("labels", "homophily")
@@ -45,7 +45,8 @@ class Settings:
     layers: int = 1
     feature_norm: str = "none"  # of the features that the networks read, see `agssl.data.feature_norm`
     skip_weight: float = 0.0  # what a node keeps of itself at each propagation, beside its self-loop; see `Adjacency`
-    head: str = "gcn"
+    encoder: str = "gcn"  # a name in `agssl.encoders.ENCODERS`, settings after colons
+    head: str = "conv"
     norm: str = "none"
     dropout: float = 0.5
     input_dropout: float = 0.5
@@ -251,7 +252,7 @@ class Settings:
         return cls().replace(**(absent | renamed(values)))
 
 
-# Names, and values of feature_norm, that files written before version 0.1.0 may have.
+# Names, and values of feature_norm and head, that files written before version 0.1.0 may have.
 _OLD_NAMES = {
     "setting": "strategy",
     "scaling": "feature_norm",
@@ -274,6 +275,8 @@ def renamed(values: Mapping[str, Any]) -> dict[str, Any]:
     found = {_OLD_NAMES.get(name, name): value for name, value in values.items()}
     if "scaling" in values and isinstance(values["scaling"], str):
         found["feature_norm"] = _OLD_NORMS.get(values["scaling"], values["scaling"])
+    if found.get("head") == "gcn":
+        found["head"] = "conv"
     return found
 
 

@@ -12,7 +12,7 @@ from torch.multiprocessing.spawn import spawn
 
 from agssl.base.rng import Rng
 from agssl.base.world import World
-from agssl.encoders.gcn import Gcn
+from agssl.encoders import Network
 from agssl.train.methods import train_method
 from agssl.train.setup import batches_of, problem_of
 from reference import dense
@@ -58,7 +58,7 @@ def test_the_first_step_takes_the_mean_of_the_gradients_of_two_parts(both: Found
     problem = problem_of(graph, how)
     problem.__dict__["batches"] = batches_of(problem.graph, how)
     rng = Rng(1).child("gcn")
-    model = Gcn(problem.shape, rng.child("model"))
+    model = Network(problem.shape, rng.child("model"))
     total = torch.zeros(())
     for _, (part, _) in zip(range(2), problem.steps(rng.child("train", 0), True), strict=False):
         whole = dense.normalised_of(graph)[part.nodes]

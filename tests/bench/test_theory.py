@@ -18,7 +18,7 @@ from agssl.bench.theory import run, sides
 from agssl.bench.theory_figure import figure
 from agssl.bench.theory_report import table
 from agssl.config import Settings
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.train.infer import infer
 
 
@@ -104,7 +104,7 @@ def test_it_is_the_edges_that_make_nodes_depend_on_each_other() -> None:
     ratios = []
     for degree in (0.01, 4.0):
         model = Csbm(nodes=200, degree=degree)
-        network = Gcn(Shape(model.features, 16, model.classes), Rng(0))
+        network = Network(Shape(model.features, 16, model.classes), Rng(0))
         bayes, loss = [], []
         for number in range(150):
             graph = model.draw(Rng(1).child(number))

@@ -8,7 +8,7 @@ import pytest
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.config import Settings
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.explain.groups import bucket_names, by_class, by_degree
 from agssl.store.fitted import FittedModel
 
@@ -21,7 +21,7 @@ def fitted(weights: np.ndarray | None, tasks: tuple[str, ...] = ("par", "clu")) 
     teachers = np.zeros((2, 4, 2), np.float32)
     settings = Settings(tasks=tasks)
     return FittedModel(
-        Gcn(SHAPE, Rng(0)), SHAPE, settings, 0, ("a", "b"), logits, {}, names, (1.0, 1.0), teachers, weights
+        Network(SHAPE, Rng(0)), SHAPE, settings, 0, ("a", "b"), logits, {}, names, (1.0, 1.0), teachers, weights
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agssl.base.rng import Rng
-from agssl.encoders.gcn import Shape
+from agssl.encoders import Shape
 from agssl.integrate import INTEGRATORS, Integrator, Knowledge
 from agssl.train.distill import Distillation, degree_buckets, distill_kl, train_student
 from agssl.train.loop import Schedule

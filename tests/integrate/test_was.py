@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from agssl.base.rng import Rng
-from agssl.encoders.gcn import Shape
+from agssl.encoders import Shape
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.integrate.was import MOMENTUM, WeighAndSelect, selected_softmax, selection_probabilities, straight_through
 from agssl.train.distill import Distillation, train_student

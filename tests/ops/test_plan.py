@@ -1,4 +1,4 @@
-"""A pass over a receptive field gives the numbers and gradients of a pass over the whole graph."""
+"""A pass over a pruned plan gives the numbers and gradients of a pass over the whole graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Output, Shape, joined
+from agssl.encoders import Network, Output, Shape, joined
 from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
@@ -37,12 +37,12 @@ def plans(
 ) -> tuple[ForwardPlan, ForwardPlan]:
     """The pruned plan, whatever it costs, and the whole one."""
     a = Adjacency.of(graph).normalised
-    last = a if head == "gcn" else identity(graph.num_nodes)
-    pruned = pruned_plan(a, layers, take_rows(last, outputs), hidden, limit=2.0)
+    last = a if head == "conv" else identity(graph.num_nodes)
+    pruned = pruned_plan(a, layers, (take_rows(last, outputs), outputs), hidden, limit=2.0)
     return pruned, replace(full_plan(a, layers), head=last)
 
 
-def gradients(model: Gcn, output: Output, out_rows: torch.Tensor, hidden_rows: torch.Tensor) -> list[torch.Tensor]:
+def gradients(model: Network, output: Output, out_rows: torch.Tensor, hidden_rows: torch.Tensor) -> list[torch.Tensor]:
     model.zero_grad()
     logits = output.logits
     assert logits is not None
@@ -51,7 +51,7 @@ def gradients(model: Gcn, output: Output, out_rows: torch.Tensor, hidden_rows: t
     return [p.grad.clone() for p in model.parameters()]
 
 
-@pytest.mark.parametrize("head", ["gcn", "linear"])
+@pytest.mark.parametrize("head", ["conv", "linear"])
 @pytest.mark.parametrize("layers", [1, 2])
 @given(graph=graphs(max_nodes=14, min_nodes=2), data=st.data())
 @settings(max_examples=25, deadline=None)
@@ -60,7 +60,7 @@ def test_pruning_changes_neither_values_nor_gradients(layers: int, head: str, gr
     outputs = np.array(data.draw(st.permutations(sorted(data.draw(some)))), dtype=np.int64)
     hidden = np.array(sorted(data.draw(some)), dtype=np.int64)
     pruned, whole = plans(graph, layers, head, outputs, hidden)
-    model = Gcn(Shape(graph.num_features, 5, 3, layers, head), Rng(0))
+    model = Network(Shape(graph.num_features, 5, 3, layers, head), Rng(0))
     inputs = Inputs.of(graph)
 
     cut, full = model(inputs, pruned), model(inputs, whole)
@@ -78,36 +78,36 @@ def test_only_what_is_seen_is_read() -> None:
     # a path 0-1-2-3-4-5: with one layer and a propagating head, node 0 sees as far as node 2
     graph = build(6, [(i, i + 1) for i in range(5)])
     a = Adjacency.of(graph).normalised
-    field = pruned_plan(a, 1, take_rows(a, np.array([0])), np.empty(0, dtype=np.int64))
-    assert field.inputs.tolist() == [0, 1, 2]
-    assert field.hidden.tolist() == [0, 1]
+    plan = pruned_plan(a, 1, (take_rows(a, np.array([0])), np.array([0])), np.empty(0, dtype=np.int64))
+    assert plan.inputs.tolist() == [0, 1, 2]
+    assert plan.hidden.tolist() == [0, 1]
 
 
-def test_a_field_of_most_of_the_graph_is_not_cut() -> None:
+def test_a_plan_of_most_of_the_graph_is_not_cut() -> None:
     graph = random_graph(30, 200)
     a = Adjacency.of(graph).normalised
-    field = pruned_plan(a, 1, a, np.arange(30))
-    assert field.inputs is None
-    assert field.hidden is None
-    assert field.blocks == (a,)
-    assert field.positions(np.array([3, 7])).tolist() == [3, 7]
+    plan = pruned_plan(a, 1, (a, np.arange(30)), np.arange(30))
+    assert plan.inputs is None
+    assert plan.hidden is None
+    assert plan.blocks == (a,)
+    assert plan.positions(np.array([3, 7])).tolist() == [3, 7]
 
 
-def test_a_field_without_head_gives_no_logits() -> None:
+def test_a_plan_without_head_gives_no_logits() -> None:
     graph = random_graph()
-    field = pruned_plan(Adjacency.of(graph).normalised, 1, None, np.array([1, 4]))
-    output = Gcn(Shape(6, 5, 3), Rng(0))(Inputs.of(graph), field)
+    plan = pruned_plan(Adjacency.of(graph).normalised, 1, None, np.array([1, 4]))
+    output = Network(Shape(6, 5, 3), Rng(0))(Inputs.of(graph), plan)
     assert output.logits is None
     assert len(output.hidden[0]) == 2
 
 
-def test_a_field_can_be_cut_on_another_device() -> None:
+def test_a_plan_can_be_cut_on_another_device() -> None:
     graph = random_graph()
     a = Adjacency.of(graph).normalised
     away = Csr(*(part.as_subclass(Elsewhere) for part in (a.indptr, a.indices, a.values)), a.columns, a.symmetric)
     nodes = np.array([1, 4])
-    cut = pruned_plan(away, 2, take_rows(away, nodes), nodes, limit=2.0)
-    expected = pruned_plan(a, 2, take_rows(a, nodes), nodes, limit=2.0)
+    cut = pruned_plan(away, 2, (take_rows(away, nodes), nodes), nodes, limit=2.0)
+    expected = pruned_plan(a, 2, (take_rows(a, nodes), nodes), nodes, limit=2.0)
     assert cut.inputs.tolist() == expected.inputs.tolist()
     for ours, theirs in zip([*cut.blocks, cut.head], [*expected.blocks, expected.head], strict=True):
         assert torch.equal(ours.indices.cpu(), theirs.indices)

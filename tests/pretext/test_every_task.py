@@ -14,7 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import from_scipy
 from agssl.ops.features import Inputs
@@ -42,15 +42,15 @@ WIDTH = 8
 pytestmark = pytest.mark.parametrize("text", EVERY)
 
 
-def network(graph: Graph) -> Gcn:
-    return Gcn(Shape(graph.num_features, WIDTH, graph.num_classes, dropout=0.0, input_dropout=0.0), Rng(7))
+def network(graph: Graph) -> Network:
+    return Network(Shape(graph.num_features, WIDTH, graph.num_classes, dropout=0.0, input_dropout=0.0), Rng(7))
 
 
 def targets_of(task: Task, graph: Graph) -> Targets:
     return task.prepare(graph, Rng(0).child("prepare"))
 
 
-def views_of(graph: Graph, model: Gcn, batch: TaskSample) -> Views:
+def views_of(graph: Graph, model: Network, batch: TaskSample) -> Views:
     """The forward pass that a batch asks for, by the plainest plan."""
     adjacency = Adjacency.of(graph)
     a = adjacency.normalised if batch.masked is None else adjacency.without(*batch.masked)
@@ -62,20 +62,20 @@ def views_of(graph: Graph, model: Gcn, batch: TaskSample) -> Views:
     return Views(model(Inputs.of(graph), field, None, shuffle), field, source_of(graph, model))
 
 
-def source_of(graph: Graph, model: Gcn) -> StepContext:
+def source_of(graph: Graph, model: Network) -> StepContext:
     train = np.sort(graph.split.train)
     return StepContext(
         model, Inputs.of(graph), Adjacency.of(graph).normalised, (train, torch.from_numpy(graph.y[train]))
     )
 
 
-def head_of(task: Task, targets: Targets, model: Gcn, rng: Rng) -> torch.nn.Module:
+def head_of(task: Task, targets: Targets, model: Network, rng: Rng) -> torch.nn.Module:
     head = task.head(WIDTH, targets, rng)
-    task.start(head, model)
+    task.start(head, model.encoder, rng)
     return head
 
 
-def step(graph: Graph, text: str, seed: int = 0) -> tuple[torch.Tensor, Gcn, torch.nn.Module]:
+def step(graph: Graph, text: str, seed: int = 0) -> tuple[torch.Tensor, Network, torch.nn.Module]:
     task, model = make_task(text), network(graph)
     targets = targets_of(task, graph)
     head = head_of(task, targets, model, Rng(seed).child("head"))
@@ -95,12 +95,12 @@ def test_gradients_reach_the_encoder_and_the_head(text: str) -> None:
     loss.backward()
     # A head may hold an encoder of its own, whose class head nothing uses, or a copy that is not trained.
     used = [p for name, p in head.named_parameters() if "class_" not in name and p.requires_grad]
-    for parameter in (model.weights[0], model.biases[0], *used):
+    for parameter in (model.encoder.layers[0].weight, model.encoder.layers[0].bias, *used):
         assert parameter.grad is not None
         assert torch.isfinite(parameter.grad).all()
         assert parameter.grad.abs().sum() > 0
     # Unless a task says so, its loss has no business with the class head.
-    assert (model.class_weight.grad is not None) == make_task(text).needs_classes
+    assert (model.head.layer.weight.grad is not None) == make_task(text).needs_classes
 
 
 def test_a_step_is_deterministic_under_a_seed(text: str) -> None:

@@ -9,7 +9,7 @@ import torch
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.features import Inputs
 from agssl.ops.plan import full_plan
@@ -30,9 +30,9 @@ def tiny() -> Graph:
     return build(14, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 2), (6, 7), (7, 8), (8, 9), (10, 11), (11, 12)])
 
 
-def network(graph: Graph) -> Gcn:
+def network(graph: Graph) -> Network:
     shape = Shape(graph.num_features, WIDTH, graph.num_classes, dropout=0.0, input_dropout=0.0)
-    return Gcn(shape, Rng(2)).double()
+    return Network(shape, Rng(2)).double()
 
 
 class Case:
@@ -224,7 +224,7 @@ def test_a_masked_edge_can_not_be_felt_at_its_other_end() -> None:
     model = network(graph)
     a = field.blocks[0]
     matrix = torch.sparse_csr_tensor(a.indptr, a.indices, a.values.double(), (3, 3)).to_dense()
-    hidden = torch.relu(matrix @ x @ model.weights[0])
+    hidden = torch.relu(matrix @ x @ model.encoder.layers[0].weight)
     torch.testing.assert_close(hidden, model(Inputs(x.detach()), field).hidden[0])
     (gradient,) = torch.autograd.grad(hidden[:2].sum(), x)
     assert gradient[:2].abs().sum() > 0

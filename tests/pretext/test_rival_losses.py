@@ -13,7 +13,7 @@ from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
@@ -46,7 +46,7 @@ class Case:
         self.task = make_task(text)
         adjacency = Adjacency.of(graph)
         shape = Shape(graph.num_features, WIDTH, graph.num_classes, dropout=0.0, input_dropout=0.0)
-        self.model = Gcn(shape, Rng(2)).double()
+        self.model = Network(shape, Rng(2)).double()
         self.targets = self.task.prepare(graph, Rng(0))
         self.head = self.task.head(WIDTH, self.targets, Rng(1)).double()
         for parameter in self.head.parameters():
@@ -70,7 +70,7 @@ class Case:
         views = Views(self.model(inputs, field, None, shuffle), field, source)
         self.loss: Tensor = self.task.loss(self.head, views, self.batch, self.targets)
 
-    def hidden(self, view: View | None = None, model: Gcn | None = None, token: Tensor | None = None) -> Tensor:
+    def hidden(self, view: View | None = None, model: Network | None = None, token: Tensor | None = None) -> Tensor:
         """H by dense products, differentiable: the view's input written out as a whole matrix."""
         view, model = view or View(), model or self.model
         x = torch.from_numpy(self.x.copy())
@@ -83,7 +83,7 @@ class Case:
         if view.order is not None:
             x = x[torch.from_numpy(view.order)]
         a = torch.from_numpy(self.a if view.adjacency is None else dense_of(view.adjacency))
-        hidden = torch.relu(a @ (x @ model.weights[0]) + model.biases[0])
+        hidden = torch.relu(a @ (x @ model.encoder.layers[0].weight) + model.encoder.layers[0].bias)
         return hidden if view.nodes is None else hidden[torch.from_numpy(view.nodes)]
 
     def gradients_match(self, expected: Tensor) -> None:
@@ -140,7 +140,7 @@ def test_grand_pulls_views_to_the_sharpened_mean_of_what_they_say(text: str, den
     for view in case.batch.views:
         assert set(view.scale.tolist()) == {0.0, np.float32(1 / (1 - settings["share"]))}
     a, nodes = torch.from_numpy(case.a), np.sort(case.graph.split.train)
-    logits = [a @ (case.hidden(view) @ model.class_weight) + model.class_bias for view in case.batch.views]
+    logits = [a @ (case.hidden(view) @ model.head.layer.weight) + model.head.layer.bias for view in case.batch.views]
     said = [z.softmax(1) for z in logits]
     labels = {int(i): int(case.graph.y[i]) for i in nodes}
     assert case.loss.item() == pytest.approx(rivals.grand([*plain(*said)], labels, settings["temperature"]), rel=1e-5)

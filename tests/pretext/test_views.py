@@ -10,7 +10,7 @@ import torch
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.features import Inputs
 from agssl.ops.plan import full_plan
@@ -73,7 +73,7 @@ def test_edges_that_matter_alike_are_dropped_alike() -> None:
 
 
 def views_of(graph: Graph, shape: Shape) -> Views:
-    model = Gcn(shape, Rng(0))
+    model = Network(shape, Rng(0))
     a, inputs = Adjacency.of(graph).normalised, Inputs.of(graph)
     field = full_plan(a, shape.layers)
     return Views(model(inputs, field), field, StepContext(model, inputs, a))
@@ -115,7 +115,7 @@ def test_few_nodes_of_a_view_are_those_of_the_whole_view(layers: int, norm: str)
 
 def test_further_views_leave_the_running_averages_of_batch_norm_alone() -> None:
     views = views_of(random_graph(), Shape(6, 8, 3, norm="batch"))
-    norm = views.given.model.norms[0]
+    norm = views.given.model.encoder.norms[0]
     before = norm.running_mean.clone()
     hidden = views.encode(View())
     assert torch.equal(norm.running_mean, before)
@@ -124,7 +124,7 @@ def test_further_views_leave_the_running_averages_of_batch_norm_alone() -> None:
 
 def test_the_target_encoder_follows_by_its_momentum() -> None:
     task = make_task("bgrl:momentum=0.9")
-    model = Gcn(Shape(6, 8, 3), Rng(0))
+    model = Network(Shape(6, 8, 3), Rng(0))
     head = task.head(8, {}, Rng(1))
     task.start(head, model)
     assert set(dict(head.target.named_parameters())) == set(dict(model.named_parameters()))
@@ -147,9 +147,9 @@ def test_the_target_is_moved_once_after_every_step(monkeypatch: pytest.MonkeyPat
     original = Bgrl.after_step
 
     def spy(self, head, model):  # type: ignore[no-untyped-def]
-        assert not torch.equal(head.target.weights[0], model.weights[0])
+        assert not torch.equal(head.target.layers[0].weight, model.encoder.layers[0].weight)
         original(self, head, model)
-        seen.append(head.target.weights[0].clone())
+        seen.append(head.target.layers[0].weight.clone())
 
     monkeypatch.setattr(Bgrl, "after_step", spy)
     train_method(blocks_graph(), quick(method="single", tasks=("bgrl",)))

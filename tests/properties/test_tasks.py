@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.dgi import infonce_loss, jsd_loss
 from agssl.pretext.prepare import make_task
@@ -104,7 +104,7 @@ def test_a_loss_is_finite_not_negative_and_the_same_again(text: str, graph: Grap
     graph = Graph(graph.indptr, graph.indices, graph.x, graph.y, graph.classes, split)  # type: ignore[arg-type]
     problem = Problem(graph, Shape(graph.num_features, 4, 2))
     task, _, targets = prepared(text, graph)
-    model, head = Gcn(problem.shape, Rng(seed)), task.head(4, targets, Rng(seed))
+    model, head = Network(problem.shape, Rng(seed)), task.head(4, targets, Rng(seed))
     values = []
     for _ in range(2):
         _, views, (batch,) = forward(problem, model, [WeightedTask(text, task, targets, 1.0)], True, Rng(seed))

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn
+from agssl.encoders import Network
 from reference.graphs import edge_list
 
 
@@ -33,11 +33,11 @@ def dense_features(graph: Graph) -> np.ndarray:
     return graph.x if isinstance(graph.x, np.ndarray) else graph.x.toarray()
 
 
-def gcn(model: Gcn, a: np.ndarray, x: np.ndarray, head: np.ndarray | None = None) -> tuple[Tensor, Tensor]:
+def gcn(model: Network, a: np.ndarray, x: np.ndarray, head: np.ndarray | None = None) -> tuple[Tensor, Tensor]:
     """Hidden representations and logits without dropout, by dense products; `head` replaces Â in the class head."""
-    dtype = model.class_weight.dtype
+    dtype = model.head.layer.weight.dtype
     propagate, h = torch.tensor(a, dtype=dtype), torch.tensor(x, dtype=dtype)
-    for weight, bias in zip(model.weights, model.biases, strict=True):
-        h = torch.relu(propagate @ (h @ weight) + bias)
+    for layer in model.encoder.layers:
+        h = torch.relu(propagate @ (h @ layer.weight) + layer.bias)
     last = propagate if head is None else torch.tensor(head, dtype=dtype)
-    return h, last @ (h @ model.class_weight) + model.class_bias
+    return h, last @ (h @ model.head.layer.weight) + model.head.layer.bias

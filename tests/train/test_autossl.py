@@ -11,7 +11,7 @@ import torch
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.pretext.prepare import make_task, prepared
 from agssl.train import autossl
 from agssl.train.loop import Schedule
@@ -53,7 +53,7 @@ def inner_of(problem: Problem, tasks: list[WeightedTask], joint: bool, head: boo
 
 def plain_training(
     problem: Problem, tasks: list[WeightedTask], joint: bool, head: bool, weights: list[torch.Tensor]
-) -> Gcn:
+) -> Network:
     """The same steps by `backward` on the weighted sum and an ordinary Adam."""
     start = inner_of(problem, tasks, joint, head)
     model, heads = start.model, start.heads
@@ -73,7 +73,7 @@ def plain_training(
         if head and not joint:  # the head learns on an encoder that takes no notice
             output, _, _ = forward(problem, model, tasks, True, Rng(5).child(epoch))
             loss = problem.task_loss(output.logits)
-            own = [model.class_weight, model.class_bias]
+            own = [model.head.layer.weight, model.head.layer.bias]
             for p, g in zip(own, torch.autograd.grad(loss, own), strict=True):
                 p.grad.copy_(g)
         optimizer.step()
@@ -100,13 +100,15 @@ def test_the_meta_gradient_is_that_of_finite_differences(joint: bool, outer: str
         model = plain_training(problem, tasks, joint, head, [*before, weights])
         if not isinstance(judge, Homophily):
             return judge(model).item()
-        hidden = model(problem.inputs, problem.whole).hidden[0]
+        hidden = model(problem.inputs, problem.plans.whole).hidden[0]
         spread = (reached[:, None] - centres).square().sum(-1).amin(1).mean()
         logits = -(hidden[:, None] - centres).square().sum(-1) / spread
         return disagreement(torch.softmax(logits, dim=1), judge.source, judge.target).item()
 
     reached = (
-        plain_training(problem, tasks, joint, head, [*before, last])(problem.inputs, problem.whole).hidden[0].detach()
+        plain_training(problem, tasks, joint, head, [*before, last])(problem.inputs, problem.plans.whole)
+        .hidden[0]
+        .detach()
     )
     assert value == pytest.approx(outer_loss(last), rel=1e-9)
     step, noise = 1e-4, 1e-4 * meta.abs().max().item()  # one of the losses is rounded to float32
@@ -158,7 +160,7 @@ def test_homophily_reads_no_label_and_prefers_clusters_that_follow_edges() -> No
     problem = small_problem()
     other = Graph(*(getattr(problem.graph, n) for n in ("indptr", "indices", "x")), (problem.graph.y + 1) % 3,
                   problem.graph.classes, problem.graph.split)  # fmt: skip
-    model = Gcn(problem.shape, Rng(0))
+    model = Network(problem.shape, Rng(0))
     assert Homophily(problem, Rng(1))(model) == Homophily(Problem.of(other, problem.shape), Rng(1))(model)
     along, across = torch.eye(3)[torch.arange(60) % 3], torch.eye(3)[torch.arange(60) // 20]
     judge = Homophily(problem, Rng(1))

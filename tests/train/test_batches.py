@@ -19,7 +19,7 @@ from agssl.base.rng import Rng
 from agssl.config import Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.packed import open_packed, write_packed
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.ops.subgraph import induced
 from agssl.pretext.base import NONE, TASKS, Part
 from agssl.pretext.prepare import make_task
@@ -151,7 +151,7 @@ def test_classes_weigh_in_a_part_as_they_do_in_the_whole() -> None:
 @pytest.mark.parametrize("density", [1.0, 0.4])
 def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, layers, head, norm) -> None:
     graph = blocks_graph(density=density)
-    model = Gcn(shape_of(graph, layers=layers, head=head, norm=norm), Rng(1))
+    model = Network(shape_of(graph, layers=layers, head=head, norm=norm), Rng(1))
     monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 37)
     monkeypatch.setattr(inference, "ON_DISK", 100)
     found = inference.infer(model, graph)
@@ -159,7 +159,7 @@ def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, lay
         last = np.eye(60) if head == "linear" else None
         hidden, logits = dense.gcn(model, dense.normalised_of(graph), dense.dense_features(graph), last)
     else:  # running averages at their start: a scale of 1 / sqrt(1 + eps)
-        model_ = Gcn(shape_of(graph, layers=layers, head=head), Rng(1))
+        model_ = Network(shape_of(graph, layers=layers, head=head), Rng(1))
         last = np.eye(60) if head == "linear" else None
         hidden, logits = dense.gcn(model_, dense.normalised_of(graph), dense.dense_features(graph), last)
     np.testing.assert_allclose(found.hidden, hidden.detach(), rtol=1e-4, atol=1e-5)
@@ -175,8 +175,8 @@ def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head, layers, densit
     monkeypatch.setattr(problems, "EVALUATED", most)
     monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 31)
     problem = batched(graph, "partition", head=head, layers=layers)
-    assert (problem.eval_plan is None) == (most == 10)
-    model = Gcn(problem.shape, Rng(3))
+    assert (problem.plans.evaluation is None) == (most == 10)
+    model = Network(problem.shape, Rng(3))
     expected = Problem.of(graph, problem.shape).evaluate(model)
     assert problem.evaluate(model) == pytest.approx(expected, rel=1e-5)
 

@@ -10,7 +10,7 @@ from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders import Network, Shape
 from agssl.pretext.clu import Clusters
 from agssl.pretext.par import Partition
 from agssl.train.infer import infer
@@ -204,7 +204,7 @@ def test_evaluation_of_needed_rows_equals_evaluation_of_all(density: float) -> N
     graph = blocks_graph(density=density)
     for changes in ({}, {"head": "linear"}, {"skip_weight": 0.4}):
         problem = Problem.of(graph, Shape(8, 4, 3, **changes))
-        model = Gcn(problem.shape, Rng(0))
+        model = Network(problem.shape, Rng(0))
         logits, measured = problem.logits(model), problem.evaluate(model)
         for part, nodes in (("train", problem.train_nodes), ("val", problem.val_nodes)):
             right = (logits[nodes].argmax(1).numpy() == graph.y[nodes]).mean()

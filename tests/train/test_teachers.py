@@ -7,7 +7,7 @@ import torch
 
 from agssl.base.errors import SettingsError
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Shape
+from agssl.encoders import Shape
 from agssl.pretext import ALPHA_GRID, TASKS
 from agssl.train import methods, network
 from agssl.train.methods import train_method
@@ -49,7 +49,7 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(monkeypatch: pytest.Mon
     original = network.train
 
     def spy(module, parameters, objective, evaluate, score, schedule, rng, best, *more):  # type: ignore[no-untyped-def]
-        start = module.weights[0].detach().clone()
+        start = module.encoder.layers[0].weight.detach().clone()
         yield from original(module, parameters, objective, evaluate, score, schedule, rng, best, *more)
         checkpoints.append((start, best.state["weights.0"]))
 

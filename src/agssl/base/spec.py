@@ -38,8 +38,9 @@ class Spec:
     def build(self, registry: Registry[type[T]], **more: Any) -> T:
         """An instance of the registered class with these settings, and more arguments that text can't give."""
         kind = registry[self.name]
-        parameters = dict(list(inspect.signature(kind.__init__).parameters.items())[1:])
-        known = {name: parameter for name, parameter in parameters.items() if name not in more}
+        parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
+        open_ended = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        known = {p.name: p for p in parameters if p.name not in more and p.kind not in open_ended}
         values: dict[str, object] = {}
         for option in self.options:
             key, equals, value = option.partition("=")

@@ -38,7 +38,7 @@ from agssl.bench.measure import commit, machine
 from agssl.config import PAPER_TASKS, Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
-from agssl.encoders.gcn import Gcn
+from agssl.encoders import Network
 from agssl.integrate.base import Knowledge, mixed
 from agssl.pretext.prepare import make_task
 from agssl.train.distill import Student
@@ -230,7 +230,7 @@ def proposition(
 ) -> list[Record]:
     """Both sides of Proposition 1 for several teachers and two networks, over graphs drawn anew."""
     networks = {"trained": students["ts", "val"][1].network.model}
-    networks["untrained"] = Gcn(context.problem.shape, rng.child("untrained"))
+    networks["untrained"] = Network(context.problem.shape, rng.child("untrained"))
     teachers: dict[str, list[np.ndarray]] = {}
     losses: dict[str, list[np.ndarray]] = {name: [] for name in networks}
     for number in range(GRAPHS):

@@ -1,1 +1,21 @@
-"""The GNN: encoder and class head."""
+"""Encoders and the class head: each import below registers one encoder under its name."""
+
+from agssl.encoders import gcn, sage
+from agssl.encoders.base import ENCODERS, Encoder, Layer, Pass, Shape, Tiles, glorot, joined
+from agssl.encoders.network import Network, Output, encoder_class
+
+__all__ = [
+    "ENCODERS",
+    "Encoder",
+    "Layer",
+    "Network",
+    "Output",
+    "Pass",
+    "Shape",
+    "Tiles",
+    "encoder_class",
+    "gcn",
+    "glorot",
+    "joined",
+    "sage",
+]

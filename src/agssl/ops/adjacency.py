@@ -18,6 +18,10 @@ class Adjacency:
 
     Self-loops are stored in place, so that the pattern is that of Â and rows stay sorted.
 
+    What an encoder propagates with is its choice (`norm`): `symmetric` is Â above, `mean` is D^-1 A, the mean over
+    neighbours. Both have the same pattern: in `mean`, a self-loop is stored with value 0. **An entry with value 0 is no
+    edge**: so are masked edges (`without`), and an encoder that looks at the pattern alone must leave them out.
+
     With a `skip_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however
     many neighbours it has. Its self-loop alone leaves it one part in degree + 1.
 
@@ -29,10 +33,15 @@ class Adjacency:
     indices: np.ndarray  # int32 [2E + N]
     within: tuple[np.ndarray, np.ndarray] | None = None  # of a part: entries a row, and their sum, in the larger Â
     skip_weight: float = 0.0
+    norm: str = "symmetric"
 
     @classmethod
     def of(
-        cls, graph: Graph, within: tuple[np.ndarray, np.ndarray] | None = None, skip_weight: float = 0.0
+        cls,
+        graph: Graph,
+        within: tuple[np.ndarray, np.ndarray] | None = None,
+        skip_weight: float = 0.0,
+        norm: str = "symmetric",
     ) -> Adjacency:
         """A + I with the self-loop of each row in its sorted place."""
         n = graph.num_nodes
@@ -44,7 +53,7 @@ class Adjacency:
         mask[loops] = False
         indices[mask] = graph.indices
         indices[loops] = np.arange(n, dtype=np.int32)
-        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices, within, skip_weight)
+        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices, within, skip_weight, norm)
 
     @property
     def num_nodes(self) -> int:
@@ -66,17 +75,25 @@ class Adjacency:
         """What each row of a part is scaled by, float32 [N]."""
         if self.within is None:
             return None
-        scale = (self._degree**-0.5).astype(np.float32)
-        return self.within[1] / np.add.reduceat(scale[self.rows] * scale[self.indices], self.indptr[:-1])
+        sums = np.add.reduceat(self._entries(self._degree), self.indptr[:-1])
+        return self.within[1] / np.where(sums == 0, 1, sums)
+
+    def _entries(self, degree: np.ndarray) -> np.ndarray:
+        """The normalised entries, float32 [2E + N], where rows have so many entries, self-loops included."""
+        if self.norm == "symmetric":
+            scale = (degree**-0.5).astype(np.float32)
+            return scale[self.rows] * scale[self.indices]
+        values = mean_share(degree)[self.rows]
+        values[self._loops] = 0
+        return values
 
     def _values(self, degree: np.ndarray) -> np.ndarray:
-        scale = (degree**-0.5).astype(np.float32)
-        values = scale[self.rows] * scale[self.indices]
+        values = self._entries(degree)
         return values if self._gain is None else values * self._gain[self.rows]
 
     @cached_property
     def normalised(self) -> Csr:
-        """Â; symmetric, unless this is a part of a larger graph."""
+        """Â, or D^-1 A."""
         return self._csr(self._values(self._degree))
 
     def without(self, source: np.ndarray, target: np.ndarray) -> Csr:
@@ -107,10 +124,8 @@ class Adjacency:
             stays[at] = keep
         before = np.zeros(len(stays) + 1, dtype=np.int32)
         np.cumsum(stays, out=before[1:])
-        indptr, indices = before[self.indptr], self.indices[stays]
-        scale = (np.diff(indptr).astype(np.float64) ** -0.5).astype(np.float32)
-        values = scale[self.rows[stays]] * scale[indices]
-        return Adjacency(indptr, indices, skip_weight=self.skip_weight)._csr(values)
+        thin = Adjacency(before[self.indptr], self.indices[stays], skip_weight=self.skip_weight, norm=self.norm)
+        return thin.normalised
 
     @cached_property
     def _keys(self) -> np.ndarray:
@@ -134,8 +149,19 @@ class Adjacency:
 
     def _csr(self, values: np.ndarray) -> Csr:
         values = lazy(values, self._loops, self.skip_weight) if self.skip_weight else values
+        symmetric = self.norm == "symmetric" and self.within is None
+        return self._pattern.with_values(torch.from_numpy(values), symmetric)
+
+    @cached_property
+    def _pattern(self) -> Csr:
+        """All matrices of this adjacency, so that what is known of their transposes serves them all."""
         indptr, indices = torch.from_numpy(self.indptr), torch.from_numpy(self.indices)
-        return Csr(indptr, indices, torch.from_numpy(values), self.num_nodes, symmetric=self.within is None)
+        return Csr(indptr, indices, torch.empty(len(self.indices)), self.num_nodes)
+
+
+def mean_share(degree: np.ndarray) -> np.ndarray:
+    """What each neighbour counts in the mean of a row with so many entries, self-loop included; float32."""
+    return (1 / np.maximum(degree - 1, 1)).astype(np.float32)
 
 
 def lazy(values: np.ndarray, loops: np.ndarray, skip_weight: float) -> np.ndarray:

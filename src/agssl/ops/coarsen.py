@@ -72,17 +72,17 @@ def matched(a: sp.csr_matrix, sizes: np.ndarray, draw: np.random.Generator) -> n
     return np.unique(leader, return_inverse=True)[1]
 
 
-def coarse_propagation(graph: Graph, groups: np.ndarray) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    """The way down and the way up again, float32 [M, N] and [N, M].
+def coarse_propagation(graph: Graph, groups: np.ndarray) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
+    """The way down, through the coarse graph and up again, float32 [M, N], [M, M] and [N, M].
 
-    Down: the mean over each group, then the normalised adjacency of the coarse graph. Up: each node gets its group's
+    Down: the mean over each group; then the normalised adjacency of the coarse graph. Up: each node gets its group's
     representation, then the normalised adjacency of the graph.
     """
     n, a = graph.num_nodes, graph.adjacency().astype(np.float64)
     s = sp.csr_matrix((np.ones(n), groups, np.arange(n + 1)))
     mean = sp.diags(1 / np.bincount(groups)) @ s.T
-    down, up = normalised(merged(a, groups)) @ mean, normalised(a) @ s
-    return down.tocsr().astype(np.float32), up.tocsr().astype(np.float32)
+    pool, coarse, up = (m.tocsr().astype(np.float32) for m in (mean, normalised(merged(a, groups)), normalised(a) @ s))
+    return pool, coarse, up
 
 
 def normalised(a: sp.csr_matrix) -> sp.csr_matrix:

@@ -91,12 +91,14 @@ class Csr:
         sums = product(self._turned, dense)
         return sums if self.blocks == 1 else sums.view(self.blocks, self.columns, -1).sum(0)
 
-    def with_values(self, values: Tensor) -> Csr:
+    def with_values(self, values: Tensor, symmetric: bool = False) -> Csr:
         """The same pattern with other values."""
-        return Csr(self.indptr, self.indices, values, self.columns, pattern=self.pattern or self)
+        return Csr(self.indptr, self.indices, values, self.columns, symmetric, pattern=self.pattern or self)
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Csr:
         """The same matrix on another device or with values of another type."""
+        if torch.device(device) == self.values.device and dtype in (None, self.values.dtype):
+            return self
         parts = (self.indptr.to(device), self.indices.to(device), self.values.to(device, dtype))
         return Csr(*parts, self.columns, self.symmetric)
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from agssl.data.graph import Graph
 from agssl.data.packed import row_blocks
 from agssl.data.splits import Split
-from agssl.ops.adjacency import lazy, relabel_columns
+from agssl.ops.adjacency import lazy, mean_share, relabel_columns
 from agssl.ops.csr import Csr, product
 
 BLOCK_ENTRIES = 1 << 20  # stored entries of Â, or values of X, that a pass over a graph on disk has in memory
@@ -77,6 +77,7 @@ class StoredAdjacency:
 
     graph: Graph
     skip_weight: float = 0.0  # see `Adjacency`
+    norm: str = "symmetric"
 
     @property
     def rows(self) -> int:
@@ -86,6 +87,8 @@ class StoredAdjacency:
     @cached_property
     def sums(self) -> np.ndarray:
         """The sum of each row before any `skip_weight`, float32 [N]."""
+        if self.norm == "mean":
+            return (self.graph.degree > 0).astype(np.float32)
         sums = self._scale.astype(np.float64)  # of the node itself
         for start, stop in row_blocks(self.graph.indptr, BLOCK_ENTRIES):
             first, last = self.graph.indptr[start], self.graph.indptr[stop]
@@ -121,6 +124,10 @@ class StoredAdjacency:
         others[loops] = False
         indices[others], indices[loops] = columns, own
         indptr = np.concatenate([[0], ends + np.arange(1, len(nodes) + 1)]).astype(np.int32)
-        values = np.repeat(self._scale[nodes], counts + 1) * self._scale[indices]
+        if self.norm == "mean":
+            values = np.repeat(mean_share(counts + 1.0), counts + 1)
+            values[loops] = 0
+        else:
+            values = np.repeat(self._scale[nodes], counts + 1) * self._scale[indices]
         values = lazy(values, loops, self.skip_weight) if self.skip_weight else values
         return Csr(torch.from_numpy(indptr), torch.from_numpy(indices), torch.from_numpy(values), self.rows)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from agssl.base.registry import Registry
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, glorot
+from agssl.encoders.base import Encoder, glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.views import View, Views
 
@@ -101,10 +101,13 @@ class Task:
         """The self-supervised loss of this step, a scalar."""
         raise NotImplementedError
 
-    def start(self, head: nn.Module, model: Gcn) -> None:
-        """Before the first step: the head may copy the encoder. What it keeps of it must be in its state_dict."""
+    def start(self, head: nn.Module, encoder: Encoder, rng: Rng) -> None:
+        """Before the first step: the head may copy the encoder, or make a sibling of it (`Encoder.sibling`).
 
-    def after_step(self, head: nn.Module, model: Gcn) -> None:
+        What it keeps of it must be in its state_dict. `rng` is the one that `head` had.
+        """
+
+    def after_step(self, head: nn.Module, encoder: Encoder) -> None:
         """After every step of the optimizer: what the head keeps of the encoder may follow it."""
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn
+from agssl.encoders.base import Encoder
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.augment import augmented, sampled
 from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
@@ -28,7 +28,7 @@ def bootstrap_loss(predicted: Tensor, target: Tensor) -> Tensor:
 class Bootstrap(nn.Module):
     """The predictor and, once training has started, the target encoder, which no gradient reaches."""
 
-    target: Gcn | None
+    target: Encoder | None
 
     def __init__(self, width: int, rng: Rng) -> None:
         super().__init__()
@@ -85,17 +85,17 @@ class Bgrl(Task):
         """The predictor."""
         return Bootstrap(width, rng)
 
-    def start(self, head: nn.Module, model: Gcn) -> None:
+    def start(self, head: nn.Module, encoder: Encoder, rng: Rng) -> None:
         """The target encoder starts as a copy of the encoder."""
         assert isinstance(head, Bootstrap)
-        head.target = copy.deepcopy(model).requires_grad_(False)
+        head.target = copy.deepcopy(encoder).requires_grad_(False)
 
     @torch.no_grad()
-    def after_step(self, head: nn.Module, model: Gcn) -> None:
+    def after_step(self, head: nn.Module, encoder: Encoder) -> None:
         """xi <- m xi + (1 - m) theta."""
         assert isinstance(head, Bootstrap)
         assert head.target is not None
-        for slow, fast in zip(head.target.parameters(), model.parameters(), strict=True):
+        for slow, fast in zip(head.target.parameters(), encoder.parameters(), strict=True):
             slow.lerp_(fast, 1 - self.momentum)
 
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:

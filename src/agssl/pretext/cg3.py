@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders.base import Encoder
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.coarsen import coarse_groups, coarse_propagation
 from agssl.ops.csr import multiply
@@ -32,19 +32,24 @@ def supervised_contrast(first: Tensor, second: Tensor, labels: Tensor, tau: floa
 
 
 class Coarse(nn.Module):
-    """The encoder of the coarse view and the score of edges."""
+    """The score of edges and, once training has started, the encoder of the coarse view."""
 
-    def __init__(self, width: int, targets: Targets, rng: Rng) -> None:
+    encoder: Encoder | None
+
+    def __init__(self, width: int, rng: Rng) -> None:
         super().__init__()
         self.matrices = Matrices()
-        self.encoder = Gcn(Shape(int(targets["features"][0]), width, 1), rng.child("encoder"))
+        self.register_module("encoder", None)
         self.edge = linear(2 * width, 1, rng.child("edge"))
 
     def forward(self, views: Views, targets: Targets) -> Tensor:
         """H of the coarse view for every node of the graph, [N, F]: down to the coarse graph and up again."""
-        nodes, groups = (len(targets[f"{way}_indptr"]) - 1 for way in ("up", "down"))
-        coarse = views.encode(View(adjacency=self.matrices.get(targets, "down_", nodes)), self.encoder)
-        return multiply(self.matrices.get(targets, "up_", groups), coarse)
+        nodes, groups = (len(targets[f"{way}_indptr"]) - 1 for way in ("up", "pool"))
+        view = View(
+            pool=self.matrices.get(targets, "pool_", nodes),
+            adjacency=self.matrices.get(targets, "coarse_", groups, symmetric=True),
+        )
+        return multiply(self.matrices.get(targets, "up_", groups), views.encode(view, self.encoder))
 
 
 class Cg3(Task):
@@ -83,17 +88,22 @@ class Cg3(Task):
         self.pairs, self.generative = pairs, generative
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
-        """The ways to the coarse graph and back, sparse."""
+        """The ways to the coarse graph, in it, and back, sparse."""
         groups = coarse_groups(graph, self.levels, rng.numpy())
-        ways = dict(zip(("down", "up"), coarse_propagation(graph, groups), strict=True))
-        targets = {"features": np.array([graph.num_features])}
+        ways = dict(zip(("pool", "coarse", "up"), coarse_propagation(graph, groups), strict=True))
+        targets: dict[str, np.ndarray] = {}
         for way, m in ways.items():
             targets |= {f"{way}_indptr": m.indptr, f"{way}_indices": m.indices, f"{way}_values": m.data}
         return targets
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
-        """The coarse view's encoder and the score of an edge."""
-        return Coarse(width, targets, rng)
+        """The score of an edge."""
+        return Coarse(width, rng)
+
+    def start(self, head: nn.Module, encoder: Encoder, rng: Rng) -> None:
+        """The coarse view's encoder is of the network's shape."""
+        assert isinstance(head, Coarse)
+        head.encoder = encoder.sibling(rng.child("encoder"))
 
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """The nodes to contrast, and edges and non-edges."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.encoders.base import Encoder
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.diffusion import diffusion
 from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
@@ -25,12 +24,13 @@ VIEW_ENCODERS = ("own", "shared")
 class TwoViews(nn.Module):
     """The discriminator and, unless the network's encoder serves both views, the encoder of the diffused one."""
 
-    def __init__(self, width: int, targets: Targets, own: bool, rng: Rng) -> None:
+    encoder: Encoder | None
+
+    def __init__(self, width: int, rng: Rng) -> None:
         super().__init__()
         self.matrices = Matrices()
         self.score = Bilinear(width, rng.child("score"))
-        shape = Shape(int(targets["features"][0]), width, 1)
-        self.encoder = Gcn(shape, rng.child("encoder")) if own else None
+        self.register_module("encoder", None)  # until training starts
 
     def forward(self, hidden: Tensor, summary: Tensor) -> Tensor:
         """Scores of nodes, [n, F], against a summary, [F]."""
@@ -61,11 +61,17 @@ class Mvgrl(Task):
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """The diffusion matrix, sparse."""
         s = diffusion(Adjacency.of(graph), self.teleport, self.kept, self.tolerance)
-        return {"indptr": s.indptr, "indices": s.indices, "values": s.data, "features": np.array([graph.num_features])}
+        return {"indptr": s.indptr, "indices": s.indices, "values": s.data}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
-        """A bilinear score, and the second encoder."""
-        return TwoViews(width, targets, self.encoder == "own", rng)
+        """A bilinear score."""
+        return TwoViews(width, rng)
+
+    def start(self, head: nn.Module, encoder: Encoder, rng: Rng) -> None:
+        """The second encoder is of the network's shape."""
+        if self.encoder == "own":
+            assert isinstance(head, TwoViews)
+            head.encoder = encoder.sibling(rng.child("encoder"))
 
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """A shuffle of the feature rows, the same in both views."""

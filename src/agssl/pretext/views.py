@@ -10,14 +10,13 @@ import torch
 from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.gcn import Gcn, Output, joined
+from agssl.encoders.base import Encoder, Pass, Tiles, joined
+from agssl.encoders.network import Network, Output
 from agssl.ops.csr import Csr, identity
-from agssl.ops.features import Inputs
+from agssl.ops.features import Inputs, Products
 from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
-from agssl.ops.tiles import permute_rows
 
 FEW = 0.3  # up to this share of the rows, cutting them out of sparse features costs less than multiplying them all
-Tiles = tuple[Tensor, ...]  # column tiles of one matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +24,12 @@ class View:
     """Another look at the graph; what is None stays as it is."""
 
     nodes: np.ndarray | None = None  # sorted nodes whose hidden representation is read (fewer cost less); None: all
-    adjacency: Csr | None = None  # propagation; of the first layer it may be rectangular (to other, fewer nodes)
+    adjacency: Csr | None = None  # what to propagate with
     columns: np.ndarray | None = None  # bool [d]: the features that are kept
     masked: np.ndarray | None = None  # bool [N]: the nodes whose features give way to a token
     order: np.ndarray | None = None  # a shuffle of the feature rows
     scale: np.ndarray | None = None  # float32 [N]: what the features of each node are multiplied by
+    pool: Csr | None = None  # [M, N]: weighted sums of nodes take their place, on a graph of M; then `adjacency` is its
     noise: Rng | None = None  # dropout, as in training, with masks from here; None: no dropout
 
 
@@ -37,9 +37,9 @@ class View:
 class StepContext:
     """What further views are made of."""
 
-    model: Gcn
+    model: Network
     inputs: Inputs
-    adjacency: Csr  # Â, whole
+    adjacency: Csr  # what the encoder propagates with, whole
     labelled: tuple[np.ndarray, Tensor] | None = None  # training nodes and their labels; None while pre-training
 
 
@@ -48,18 +48,18 @@ class Views:
     """The hidden representations of one step, as a task reads them."""
 
     output: Output
-    field: ForwardPlan
+    plan: ForwardPlan
     source: StepContext | None = None
-    _shared: dict[tuple[int, int], tuple[object, Tiles]] = dataclasses.field(default_factory=dict, repr=False)
+    _products: Products = dataclasses.field(default_factory=dict, repr=False)
 
     def hidden(self, nodes: np.ndarray | None = None) -> Tensor:
         """H of these nodes, or of all, [n, F]; before dropout."""
-        return _rows(self.output.hidden, self.field, nodes)
+        return _rows(self.output.hidden, self.plan, nodes)
 
     def corrupted(self, nodes: np.ndarray | None = None) -> Tensor:
         """The same for the shuffled features."""
         assert self.output.corrupted is not None
-        return _rows(self.output.corrupted, self.field, nodes)
+        return _rows(self.output.corrupted, self.plan, nodes)
 
     @property
     def given(self) -> StepContext:
@@ -67,7 +67,7 @@ class Views:
         assert self.source is not None
         return self.source
 
-    def encode(self, view: View, encoder: Gcn | None = None, token: Tensor | None = None) -> Tensor:
+    def encode(self, view: View, encoder: Encoder | None = None, token: Tensor | None = None) -> Tensor:
         """H of the nodes of a view, [n, F].
 
         Args:
@@ -75,39 +75,46 @@ class Views:
             encoder: another one than the network's own, such as a momentum copy.
             token: [d], the features of masked nodes; None: zeros.
         """
-        hidden, plan = self._encoded(view, encoder or self.given.model, token)
+        hidden, plan = self._encoded(view, encoder or self.given.model.encoder, token)
         return _rows(hidden, plan, view.nodes)
 
     def logits(self, view: View) -> Tensor:
         """Z of all nodes of a view, [N, C], by the network's own class head."""
         assert view.nodes is None, "logits are those of all nodes"
         model = self.given.model
-        hidden, plan = self._encoded(view, model)
+        hidden, plan = self._encoded(view, model.encoder)
         last = plan.blocks[-1]
-        head = last if model.shape.head == "gcn" else identity(last.rows, last.values.device)
-        logits = model.classify(hidden, replace(plan, head=head), view.noise)
-        assert logits is not None
+        head = last if model.head.propagates else identity(last.rows, last.values.device)
+        logits: Tensor = model.head(hidden, replace(plan, head=head).last_hop, view.noise)
         return logits
 
-    def _encoded(self, view: View, model: Gcn, token: Tensor | None = None) -> tuple[Tiles, ForwardPlan]:
+    def _encoded(self, view: View, encoder: Encoder, token: Tensor | None = None) -> tuple[Tiles, ForwardPlan]:
         """H of a view in column tiles, and which rows these are."""
         adjacency = self.given.adjacency if view.adjacency is None else _moved(view.adjacency, self.given.adjacency)
-        # As in Problem.field: batch norm averages over whatever rows there are; and a shuffle needs every row.
-        if view.nodes is None or model.shape.norm == "batch" or view.order is not None:
-            plan = full_plan(adjacency, model.shape.layers)
+        # As in Planner.step: batch norm averages over whatever rows there are; and a shuffle needs every row.
+        if view.nodes is None or encoder.shape.norm == "batch" or view.order is not None:
+            plan = full_plan(adjacency, encoder.hops)
         else:
-            plan = pruned_plan(adjacency, model.shape.layers, None, view.nodes)
-        projected = self._product(model, view, plan)
+            plan = pruned_plan(adjacency, encoder.hops, None, view.nodes)
+        return encoder(self._inputs(view, plan.inputs, encoder, token), plan, Pass(view.noise, real=False)), plan
+
+    def _inputs(self, view: View, nodes: np.ndarray | None, encoder: Encoder, token: Tensor | None) -> Inputs:
+        """The features that a view shows of these nodes (None: all)."""
+        x = self.given.inputs.take(nodes)
+        if view.noise is not None:
+            x = x.dropout(encoder.shape.input_dropout, view.noise.child("input"))
+        # Views of a step that differ only in what is done to rows share X W.
+        x = x.sharing(self._products if nodes is None and view.noise is None else {})
+        if view.columns is not None:
+            x = x.keeping(view.columns)
         if view.masked is not None:
-            masked = view.masked if plan.inputs is None else view.masked[plan.inputs]
-            projected = _substituted(projected, masked, None if token is None else token @ model.weights[0])
+            x = x.masked(view.masked if nodes is None else view.masked[nodes], token)
         if view.order is not None:
-            order = torch.from_numpy(view.order).to(projected[0].device)
-            projected = tuple(permute_rows(part, order, torch.argsort(order)) for part in projected)
+            order = torch.from_numpy(view.order).to(x.device)
+            x = x.permuted(order, torch.argsort(order))
         if view.scale is not None:
-            scale = torch.from_numpy(view.scale if plan.inputs is None else view.scale[plan.inputs])
-            projected = tuple(part * scale.to(part.device)[:, None] for part in projected)
-        return model.encode(projected, plan, view.noise), plan
+            x = x.scaled(view.scale if nodes is None else view.scale[nodes])
+        return x if view.pool is None else x.pooled(_moved(view.pool, self.given.adjacency))
 
     def features(self, weight: Tensor, nodes: np.ndarray) -> Tensor:
         """X W of these nodes, [n, F], for a matrix W [d, F] of the task's own."""
@@ -115,22 +122,6 @@ class Views:
         if len(nodes) <= FEW * inputs.rows:
             return inputs.take(nodes).times([weight])[0]
         return inputs.times([weight])[0].index_select(0, torch.from_numpy(nodes).to(weight.device))
-
-    def _product(self, model: Gcn, view: View, plan: ForwardPlan) -> Tiles:
-        """X W1; views of a step that differ only in what comes after share it."""
-        columns = view.columns
-        key = (id(model), id(columns))
-        shares = plan.inputs is None and view.noise is None
-        if shares and key in self._shared:
-            return self._shared[key][1]
-        kept = None if columns is None else torch.from_numpy(columns).to(model.weights[0].device)
-        inputs = self.given.inputs.take(plan.inputs)
-        if view.noise is not None:
-            inputs = inputs.dropout(model.shape.input_dropout, view.noise.child("input"))
-        projected = model.project(inputs, plan.blocks[0], kept)
-        if shares:
-            self._shared[key] = (columns, projected)  # holding the columns, so that their id stays theirs
-        return projected
 
 
 def _rows(tiles: Tiles, plan: ForwardPlan, nodes: np.ndarray | None) -> Tensor:
@@ -143,12 +134,3 @@ def _rows(tiles: Tiles, plan: ForwardPlan, nodes: np.ndarray | None) -> Tensor:
 def _moved(adjacency: Csr, beside: Csr) -> Csr:
     """On the device of the other; the same object where it is there, since it may know its transpose."""
     return adjacency if adjacency.values.device == beside.values.device else adjacency.to(beside.values.device)
-
-
-def _substituted(projected: Tiles, masked: np.ndarray, token: Tensor | None) -> Tiles:
-    """X W with the rows of masked nodes replaced by t W (or zero), where t [d] stands for their features."""
-    at = torch.from_numpy(masked).to(projected[0].device)[:, None]
-    if token is None:
-        return tuple(part.masked_fill(at, 0) for part in projected)
-    tokens = token.split([part.shape[1] for part in projected])
-    return tuple(torch.where(at, t, part) for t, part in zip(tokens, projected, strict=True))

@@ -17,18 +17,18 @@ from torch import Tensor
 from agssl.base.atomic import write_bytes
 from agssl.base.errors import DataError
 from agssl.base.rng import Rng
-from agssl.config import Settings
-from agssl.encoders.gcn import Gcn, Shape
+from agssl.config import Settings, renamed
+from agssl.encoders import Network, Shape
 from agssl.store.checkpoints import Record
 
-SCHEMA = 1
+SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
     """What stays of a fit: the student, what it and the teachers said of every node, and whom each node trusted."""
 
-    model: Gcn
+    model: Network
     shape: Shape
     settings: Settings
     seed: int
@@ -72,22 +72,24 @@ def load_fitted(path: str | Path) -> FittedModel:
                     f"{path} has schema {header['schema']}, but this version reads up to {SCHEMA}; upgrade agssl"
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-        return _bundle(tensors, json.loads(header["about"]))
+        return _fitted(tensors, json.loads(header["about"]), int(header["schema"]))
     except (OSError, SafetensorError) as error:
         raise DataError(f"can't read the model {path}: {error}; check the path, or fit again") from error
     except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
         raise DataError(f"the model {path} is damaged ({type(error).__name__}: {error}); fit again") from error
 
 
-def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> FittedModel:
-    shape = Shape(**about["shape"])
+def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> FittedModel:
+    shape = Shape(**(about["shape"] if schema > 1 else renamed(about["shape"])))
     state = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+    if schema == 1:
+        state = {_current_name(name): tensor for name, tensor in state.items()}
     widths = (shape.features * shape.hidden, shape.hidden * shape.classes)
-    if shape.layers != sum(name.startswith("weights.") for name in state):
+    if shape.layers != len({name.split(".")[2] for name in state if name.startswith("encoder.layers.")}):
         raise ValueError(f"weights do not fit the shape {shape}")
     if max(widths) > sum(v.numel() for v in state.values()):  # don't allocate what the file does not hold
         raise ValueError(f"weights do not fit the shape {shape}")
-    model = Gcn(shape, Rng(0))
+    model = Network(shape, Rng(0))
     model.load_state_dict(state)
     weights = tensors.get("weights")
     fitted = FittedModel(
@@ -105,6 +107,18 @@ def _bundle(tensors: dict[str, Tensor], about: dict[str, Any]) -> FittedModel:
     )
     _check(fitted)
     return fitted
+
+
+def _current_name(name: str) -> str:
+    """A tensor of schema 1 by its name of today.
+
+    >>> _current_name("weights.0"), _current_name("class_bias")
+    ('encoder.layers.0.weight', 'head.layer.bias')
+    """
+    first, _, rest = name.partition(".")
+    names = {"weights": f"encoder.layers.{rest}.weight", "biases": f"encoder.layers.{rest}.bias"}
+    names |= {"class_weight": "head.layer.weight", "class_bias": "head.layer.bias", "norms": f"encoder.norms.{rest}"}
+    return names.get(first, name)
 
 
 def _check(fitted: FittedModel) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.base.world import World, wrap_ddp
-from agssl.encoders.gcn import Gcn
+from agssl.encoders import Network
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.store.checkpoints import Best, CheckpointStore, Record
 from agssl.train.loop import Schedule, by_validation, train
@@ -65,7 +65,7 @@ def train_student(
     `previous` are the logits [N, C] of a student of an earlier generation, which joins the teachers at half the weight.
     With `tasks`, the student trains with them as well. What is in `stages` already is not trained again.
     """
-    model = Gcn(problem.shape, rng.child("model")).to(problem.device)
+    model = Network(problem.shape, rng.child("model")).to(problem.device)
     heads = make_heads(problem, model, tasks, rng)
     learns = torch.nn.ModuleDict({"model": model, "integrator": integrator, "heads": heads})
     elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)

@@ -1,6 +1,6 @@
 """Running a trained network on a graph, layer by layer and block by block: exact, in memory that does not grow.
 
-Only the products X W of one layer are held for all nodes at a time, [N, F], on disk where they are large; hidden
+Only the projected rows, X W, of one layer are held for all nodes at a time, [N, F], on disk where they are large; hidden
 representations exist block by block. A graph that lies on disk is read once a layer.
 """
 
@@ -12,17 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from agssl.base.errors import GraphError
 from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
 from agssl.data.packed import row_blocks
-from agssl.encoders.gcn import Gcn
+from agssl.encoders import Network, Pass
 from agssl.ops import subgraph
-from agssl.ops.csr import Csr, product
 from agssl.ops.features import Inputs
+from agssl.ops.plan import Hop
 from agssl.ops.subgraph import StoredAdjacency
 
 ON_DISK = 1 << 24  # bytes from which what is held for all nodes lies on disk
@@ -36,7 +35,7 @@ class Inference:
     hidden: np.ndarray  # float32 [N, F]
 
 
-def infer(model: Gcn, graph: Graph, device: str = "cpu") -> Inference:
+def infer(model: Network, graph: Graph, device: str = "cpu") -> Inference:
     """Logits and hidden representations of all nodes of a graph as its user has it, in evaluation mode."""
     graph = scaled(graph, model.shape.feature_norm)
     hidden = np.empty((graph.num_nodes, model.shape.hidden), dtype=np.float32)
@@ -44,7 +43,7 @@ def infer(model: Gcn, graph: Graph, device: str = "cpu") -> Inference:
 
 
 @torch.no_grad()
-def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarray | None = None) -> np.ndarray:
+def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.ndarray | None = None) -> np.ndarray:
     """Logits of all nodes, float32 [N, C], in evaluation mode; hidden representations go to `hidden` [N, F].
 
     Features are taken for scaled; `infer` scales them first.
@@ -55,37 +54,38 @@ def infer_logits(model: Gcn, graph: Graph, device: str = "cpu", hidden: np.ndarr
             "give the same columns in the same order"
         )
     model = model.to(device)
-    # A multiple of 16 columns, as in `Gcn`: products run more than twice as fast.
-    last = F.pad(model.class_weight, (0, -model.shape.classes % 16))
-    weights = [*model.weights[1:], last]
-    below = _room(graph.num_nodes, model.shape.hidden)
-    for start, stop in row_blocks(np.arange(graph.num_nodes + 1) * _values_a_row(graph), subgraph.BLOCK_ENTRIES):
+    encoder, head, size = model.encoder, model.head, graph.num_nodes
+    first = encoder.convolution(0)
+    below = _room(size, sum(matrix.shape[1] for matrix in first.matrices(first.outputs)))
+    for start, stop in row_blocks(np.arange(size + 1) * _values_a_row(graph), subgraph.BLOCK_ENTRIES):
         inputs = Inputs.of(graph, device, slice(start, stop))
-        _put(below, start, torch.cat(inputs.times([model.weights[0]]), dim=1))
-    for layer, weight in enumerate(weights):
-        above = _room(graph.num_nodes, weight.shape[1])
-        for start, rows in _propagation(graph, model.shape.skip_weight, device):
-            sums = product(rows, torch.from_numpy(below).to(device))
-            block = model.activate((sums,), layer, training=False)[0]
-            if hidden is not None and layer == model.shape.layers - 1:
+        _put(below, start, torch.cat(inputs.times(first.matrices(first.outputs)), dim=1))
+    for number in range(encoder.hops):
+        layer, last = encoder.convolution(number), number == encoder.hops - 1
+        (onward,) = (head.matrix(),) if last else encoder.convolution(number + 1).matrices(model.shape.hidden)
+        above = _room(size, onward.shape[1])
+        for start, hop in _hops(graph, model, device):
+            sums = layer.combine(hop, torch.from_numpy(below).to(device))
+            block = encoder.activate((sums,), number, Pass())[0]
+            if hidden is not None and last:
                 _put(hidden, start, block)
-            _put(above, start, block @ weight)
+            _put(above, start, block @ onward)
         below = above
-    logits = _room(graph.num_nodes, model.shape.classes)
-    if model.shape.head == "linear":
-        np.add(below[:, : model.shape.classes], model.class_bias.cpu().numpy(), out=logits)
+    logits = _room(size, model.shape.classes)
+    if not head.propagates:
+        np.add(below[:, : model.shape.classes], head.layer.bias.cpu().numpy(), out=logits)
         return logits
-    for start, rows in _propagation(graph, model.shape.skip_weight, device):
-        sums = product(rows, torch.from_numpy(below).to(device))[:, : model.shape.classes]
-        _put(logits, start, sums + model.class_bias)
+    for start, hop in _hops(graph, model, device):
+        _put(logits, start, head.finish(head.layer.combine(hop, torch.from_numpy(below).to(device))))
     return logits
 
 
-def _propagation(graph: Graph, skip_weight: float, device: str) -> Iterator[tuple[int, Csr]]:
-    """Â in blocks of rows, each with its first row."""
-    adjacency = StoredAdjacency(graph, skip_weight)
+def _hops(graph: Graph, model: Network, device: str) -> Iterator[tuple[int, Hop]]:
+    """The propagation from all nodes to each block of rows, with the first row of each."""
+    adjacency = StoredAdjacency(graph, model.shape.skip_weight, model.encoder.propagation)
     for start, stop in row_blocks(graph.indptr, subgraph.BLOCK_ENTRIES):
-        yield start, adjacency.take(np.arange(start, stop)).to(device)
+        rows = np.arange(start, stop)
+        yield start, Hop(adjacency.take(rows).to(device), None, rows)
 
 
 def _values_a_row(graph: Graph) -> int:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
-from agssl.encoders.gcn import Gcn
+from agssl.encoders import Network
 from agssl.store.checkpoints import Best, CheckpointStore, Record
 from agssl.train.loop import Schedule, check_finite
 from agssl.train.network import Watch, WeightedTask, after_step, ignore, make_heads, step_losses
@@ -64,7 +64,7 @@ class Inner:
     ) -> None:
         self.problem, self.tasks, self.joint, self.labels = problem, tasks, joint, joint or labels
         self.decay = schedule.weight_decay
-        self.model = Gcn(problem.shape, rng.child("model")).to(problem.device)
+        self.model = Network(problem.shape, rng.child("model")).to(problem.device)
         self.heads = make_heads(problem, self.model, tasks, rng)
         everything = (*self.model.parameters(), *self.heads.parameters())
         self.parameters = [p for p in everything if p.requires_grad]  # a head may keep a slow copy of the encoder
@@ -114,7 +114,7 @@ class Inner:
         """Of L_task, and of each task, by all parameters."""
         task: Gradient = (None,) * len(self.parameters)
         if self.labels:
-            own = [self.model.class_weight, self.model.class_bias]
+            own = list(self.model.head.parameters())
             task = self._gradient(losses["task"], self.parameters if self.joint else own)
         return task, [self._gradient(losses[w.name], self.parameters) for w in self.tasks]
 

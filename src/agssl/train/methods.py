@@ -15,7 +15,7 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn
+from agssl.encoders import Network
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
@@ -45,7 +45,7 @@ class Teacher:
 class MethodResult:
     """What any method gives back."""
 
-    model: Gcn
+    model: Network
     logits: Tensor  # [N, C], evaluation mode, at the best validation epoch
     best: Record
     history: dict[str, list[Record]]  # by stage: "gcn", "teacher par", "student", ...

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.base.world import World, wrap_ddp
-from agssl.encoders.gcn import Gcn, Output
+from agssl.encoders import Network, Output
 from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
 from agssl.pretext.views import StepContext
 from agssl.store.checkpoints import Best, CheckpointStore, Record
@@ -55,7 +55,7 @@ class WeightedTask:
 class Trained:
     """A network at its best validation epoch."""
 
-    model: Gcn
+    model: Network
     logits: Tensor  # [N, C], evaluation mode
     best: Record  # the record of the best epoch
     history: list[Record]
@@ -78,7 +78,7 @@ def train_network(
     (Eq. 2). With `exactly`, labels are trained on for that many epochs and the last one is taken: nothing is chosen.
     What is in `stages` already is not trained again.
     """
-    model = Gcn(problem.shape, rng.child("model")).to(problem.device)
+    model = Network(problem.shape, rng.child("model")).to(problem.device)
     history: list[Record] = []
 
     def run(
@@ -95,9 +95,8 @@ def train_network(
 
     if tasks and strategy == "pf":
         run(tasks, False, schedule, by_loss, "pretrain", f"{stage} pre-train")
-        fresh = Gcn(problem.shape, rng.child("fine-tune"))  # pre-training has not touched the class head
-        with torch.no_grad():
-            model.class_weight.copy_(fresh.class_weight)
+        fresh = Network(problem.shape, rng.child("fine-tune"))  # pre-training has not touched the class head
+        model.head.load_state_dict(fresh.head.state_dict())
         tasks = ()
     if fixed_epochs is not None:
         schedule = replace(schedule, epochs=fixed_epochs, patience=None)
@@ -107,7 +106,7 @@ def train_network(
 
 def _epochs(
     problem: Problem,
-    model: Gcn,
+    model: Network,
     tasks: Sequence[WeightedTask],
     labels: bool,
     schedule: Schedule,
@@ -155,16 +154,16 @@ def _epochs(
     return train(model, parameters, objective, evaluate, score, schedule, rng, best, checkpoint, stage)
 
 
-def make_heads(problem: Problem, model: Gcn, tasks: Sequence[WeightedTask], rng: Rng) -> nn.ModuleList:
+def make_heads(problem: Problem, model: Network, tasks: Sequence[WeightedTask], rng: Rng) -> nn.ModuleList:
     """The tasks' heads, ready for the first step."""
     heads = nn.ModuleList(w.task.head(problem.shape.hidden, w.targets, rng.child("head", w.name)) for w in tasks)
     for weighted, head in zip(tasks, heads.to(problem.device), strict=True):
-        weighted.task.start(head, model)
+        weighted.task.start(head, model.encoder, rng.child("head", weighted.name))
     return heads
 
 
 def step_losses(
-    problem: Problem, model: Gcn, heads: nn.ModuleList, tasks: Sequence[WeightedTask], labels: bool, rng: Rng
+    problem: Problem, model: Network, heads: nn.ModuleList, tasks: Sequence[WeightedTask], labels: bool, rng: Rng
 ) -> dict[str, Tensor]:
     """The losses of one step by name: `task` of the labels, if they are asked for, and that of each pretext task."""
     output, views, batches = forward(problem, model, tasks, labels, rng)
@@ -185,23 +184,23 @@ def pretext_losses(
     }
 
 
-def after_step(model: Gcn, heads: nn.ModuleList, tasks: Sequence[WeightedTask]) -> None:
+def after_step(model: Network, heads: nn.ModuleList, tasks: Sequence[WeightedTask]) -> None:
     """Let every head follow the encoder after a step of the optimizer."""
     for weighted, head in zip(tasks, heads, strict=True):
-        weighted.task.after_step(head, model)
+        weighted.task.after_step(head, model.encoder)
 
 
 def forward(
-    problem: Problem, model: Gcn, tasks: Sequence[WeightedTask], labels: bool, rng: Rng, everywhere: bool = False
+    problem: Problem, model: Network, tasks: Sequence[WeightedTask], labels: bool, rng: Rng, everywhere: bool = False
 ) -> tuple[Output, Views, list[TaskSample]]:
     """One forward pass that serves the labels and all tasks, over no more rows than they need.
 
     Logits are those of the training nodes, where `labels` are read, or of all nodes, `everywhere`.
     """
     if not tasks:
-        inputs, field = (problem.inputs, problem.whole) if everywhere else problem.train_plan
-        output = model(inputs, field, rng.child("dropout"))
-        return output, Views(output, field), []
+        inputs, plan = (problem.inputs, problem.plans.whole) if everywhere else problem.plans.training
+        output = model(inputs, plan, rng.child("dropout"))
+        return output, Views(output, plan), []
     batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.name)) for w in tasks]
     masked = [batch.masked for batch in batches if batch.masked is not None]
     adjacency = problem.normalised
@@ -209,17 +208,17 @@ def forward(
         source, target = (np.concatenate(ends) for ends in zip(*masked, strict=True))
         adjacency = problem.adjacency.without(source, target).to(problem.device)
     if everywhere:
-        field = problem.everything(adjacency)
+        plan = problem.plans.everything(adjacency)
     else:
         nodes = None
         if all(batch.nodes is not None for batch in batches):
             nodes = np.concatenate([batch.nodes for batch in batches if batch.nodes is not None])
-        field = problem.field(adjacency, problem.train_nodes if labels else None, nodes)
+        plan = problem.plans.step(adjacency, problem.train_nodes if labels else None, nodes)
     orders = [batch.permutation for batch in batches if batch.permutation is not None]
     shuffle = None
     if orders:
         order = torch.from_numpy(orders[0])
         shuffle = (order.to(problem.device), torch.argsort(order).to(problem.device))
-    output = model(problem.inputs, field, rng.child("dropout"), shuffle)
+    output = model(problem.inputs, plan, rng.child("dropout"), shuffle)
     labelled = (problem.train_nodes, problem.train_labels) if labels else None
-    return output, Views(output, field, StepContext(model, problem.inputs, problem.normalised, labelled)), batches
+    return output, Views(output, plan, StepContext(model, problem.inputs, problem.normalised, labelled)), batches

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
-from agssl.encoders.gcn import Gcn, joined
+from agssl.encoders import Network, joined
 from agssl.train.problem import Problem
 
 
@@ -30,10 +30,10 @@ class LabelLoss(Outer):
     def __init__(self, problem: Problem, nodes: np.ndarray) -> None:
         super().__init__()
         self.cache_key = (nodes,)
-        self.plan = problem.fixed_plan(nodes)
+        self.plan = problem.plans.fixed(nodes)
         self.labels = problem.labels[torch.from_numpy(nodes)]
 
-    def forward(self, model: Gcn) -> Tensor:
+    def forward(self, model: Network) -> Tensor:
         """Differentiable in the parameters of the model."""
         return F.cross_entropy(model(*self.plan).logits, self.labels)
 
@@ -67,7 +67,7 @@ class Homophily(Outer):
 
     def __init__(self, problem: Problem, rng: Rng) -> None:
         super().__init__()
-        self.inputs, self.plan = problem.inputs, replace(problem.whole, head=None)
+        self.inputs, self.plan = problem.inputs, replace(problem.plans.whole, head=None)
         self.clusters = min(problem.shape.classes, problem.graph.num_nodes)
         self.seed = rng.key() & 0x7FFFFFFF
         self.cache_key = (self.seed,)
@@ -78,7 +78,7 @@ class Homophily(Outer):
         self.source = torch.from_numpy(rows[once]).to(problem.device)
         self.target = torch.from_numpy(problem.graph.indices[once].astype(np.int64)).to(problem.device)
 
-    def forward(self, model: Gcn) -> Tensor:
+    def forward(self, model: Network) -> Tensor:
         """Differentiable in the encoder; the centres are constants."""
         hidden = joined(model(self.inputs, self.plan).hidden)
         size = hidden.square().sum()

@@ -1,4 +1,4 @@
-"""A graph made ready for training: tensors on a device, and plans for the forward passes that recur."""
+"""A graph made ready for training: tensors on a device, labelled nodes, mini-batches; plans are `Planner`'s."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ from agssl.base.rng import Rng
 from agssl.base.world import World
 from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Gcn, Shape
-from agssl.ops.adjacency import Adjacency, take_rows
-from agssl.ops.csr import Csr, identity
+from agssl.encoders import Network, Shape, encoder_class
+from agssl.ops.adjacency import Adjacency
+from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
-from agssl.ops.subgraph import StoredAdjacency, induced, neighbour_entries
+from agssl.ops.subgraph import StoredAdjacency, induced
 from agssl.store.checkpoints import fingerprint
 from agssl.train.batches import Batches
 from agssl.train.infer import infer_logits
-
-EVALUATED = 1 << 23  # edges, or features, that a plan to evaluate some nodes of a graph on disk may hold
+from agssl.train.planner import Planner
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +69,23 @@ class Problem:
 
     @cached_property
     def adjacency(self) -> Adjacency:
-        """A + I."""
-        return Adjacency.of(self.graph, self.within, self.shape.skip_weight)
+        """A + I, to be normalised as the encoder wants it."""
+        return Adjacency.of(self.graph, self.within, *self._propagation)
 
     @cached_property
     def stored(self) -> StoredAdjacency:
-        """Â, row by row, of a graph that may lie on disk."""
-        return StoredAdjacency(self.graph, self.shape.skip_weight)
+        """The same, normalised, row by row, of a graph that may lie on disk."""
+        return StoredAdjacency(self.graph, *self._propagation)
 
     @cached_property
     def normalised(self) -> Csr:
-        """Â."""
+        """What the encoder propagates with, such as Â."""
         return self.adjacency.normalised.to(self.device)
+
+    @cached_property
+    def plans(self) -> Planner:
+        """The plans of its forward passes."""
+        return Planner(self)
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -120,16 +123,24 @@ class Problem:
     def with_shape(self, shape: Shape) -> Problem:
         """The same problem for networks of another shape; what was computed of the graph is kept."""
         other = self._changed(shape=shape)
-        if (shape.layers, shape.head, shape.norm) == (self.shape.layers, self.shape.head, self.shape.norm):
-            other.__dict__["eval_field"] = self.eval_plan
+        same = ("encoder", "layers", "head", "norm", "skip_weight")
+        if all(getattr(shape, name) == getattr(self.shape, name) for name in same):
+            other.plans.__dict__["evaluation"] = self.plans.evaluation
         return other
 
     def _changed(self, **changes: Any) -> Problem:
         other = replace(self, **changes)
-        kept = ("adjacency", "normalised", "inputs", "labels") if self.batches is None else ("labels", "stored")
+        kept = ["labels"] if self.batches is not None else ["labels", "inputs"]
+        if other._propagation == self._propagation:
+            kept += ["stored"] if self.batches is not None else ["adjacency", "normalised"]
         for name in kept:
             other.__dict__[name] = getattr(self, name)
         return other
+
+    @property
+    def _propagation(self) -> tuple[float, str]:
+        """What decides the values of the propagation, beside the graph."""
+        return self.shape.skip_weight, encoder_class(self.shape).propagation
 
     def steps(
         self,
@@ -162,91 +173,25 @@ class Problem:
         part.__dict__["class_weight"] = self.class_weight
         return part
 
-    def head_rows(self, adjacency: Csr, nodes: np.ndarray | None) -> Csr:
-        """The propagation of the class head for these nodes (None: all)."""
-        matrix = identity(adjacency.rows, self.device) if self.shape.head == "linear" else adjacency
-        return matrix if nodes is None else take_rows(matrix, nodes)
-
-    @cached_property
-    def train_head(self) -> Csr:
-        """The propagation of the class head for the training nodes."""
-        return self.head_rows(self.normalised, self.train_nodes)
-
-    def field(self, adjacency: Csr, outputs: np.ndarray | None, hidden: np.ndarray | None) -> ForwardPlan:
-        """The plan of one step: logits of `outputs` (None: none), hidden rows of `hidden` (None: all nodes)."""
-        layers = self.shape.layers
-        known = adjacency is self.normalised and outputs is self.train_nodes
-        head = None if outputs is None else self.train_head if known else self.head_rows(adjacency, outputs)
-        # Batch norm averages over whatever rows there are, so cutting rows away would change the result.
-        if hidden is None or self.shape.norm == "batch":
-            return replace(full_plan(adjacency, layers), head=head)
-        return pruned_plan(adjacency, layers, head, hidden)
-
-    def fixed_plan(self, outputs: np.ndarray) -> tuple[Inputs, ForwardPlan]:
-        """The plan for the logits of `outputs`, to be used many times, with the features it reads."""
-        head = self.head_rows(self.normalised, outputs)
-        if self.shape.norm == "batch":
-            return self.inputs, replace(full_plan(self.normalised, self.shape.layers), head=head)
-        plan = pruned_plan(self.normalised, self.shape.layers, head, np.empty(0, dtype=np.int64), limit=0.95)
-        return self.inputs.take(plan.inputs), replace(plan, inputs=None)
-
-    def everything(self, adjacency: Csr) -> ForwardPlan:
-        """The plan for the logits and hidden rows of all nodes."""
-        return replace(full_plan(adjacency, self.shape.layers), head=self.head_rows(adjacency, None))
-
-    @cached_property
-    def whole(self) -> ForwardPlan:
-        """The same, where no edge is masked."""
-        return self.everything(self.normalised)
-
-    @cached_property
-    def train_plan(self) -> tuple[Inputs, ForwardPlan]:
-        """The plan for the logits of the training nodes alone."""
-        return self.fixed_plan(self.train_nodes)
-
     @cached_property
     def eval_nodes(self) -> np.ndarray:
         """Training and validation nodes, in this order."""
         return np.concatenate([self.train_nodes, self.val_nodes])
 
-    @cached_property
-    def eval_plan(self) -> tuple[Inputs, ForwardPlan] | None:
-        """The plan for the logits of `eval_nodes`; None where a pass over the whole graph is better."""
-        if self.batches is None:
-            return self.fixed_plan(self.eval_nodes)
-        adjacency, nodes, dense = self.stored, self.eval_nodes, isinstance(self.graph.x, np.ndarray)
-        head = adjacency.take(nodes) if self.shape.head == "gcn" else take_rows(identity(adjacency.rows), nodes)
-        reach = np.unique(head.indices.numpy())
-        for _ in range(self.shape.layers - dense):
-            if self.graph.degree[reach].sum() > EVALUATED:
-                return None
-            reach = np.union1d(reach, neighbour_entries(self.graph, reach)[0])
-        none = np.empty(0, dtype=np.int64)
-        if not dense:
-            plan = pruned_plan(adjacency, self.shape.layers, head, none, limit=1)
-            assert plan.inputs is not None
-            return Inputs.of(self.graph, self.device, plan.inputs), replace(plan, inputs=None)
-        if len(reach) * self.graph.num_features > EVALUATED:
-            return None
-        # Dense features never change where nothing is dropped, so Â X takes the place of X, once and for all.
-        plan = pruned_plan(adjacency, self.shape.layers - 1, head, none, limit=1)
-        assert plan.inputs is not None
-        blocks = (identity(len(plan.inputs), self.device), *plan.blocks)
-        return Inputs(adjacency.propagated(plan.inputs).to(self.device)), replace(plan, inputs=None, blocks=blocks)
-
     def task_loss(self, logits: Tensor) -> Tensor:
         """L_task: cross-entropy of the training nodes' logits."""
         return F.cross_entropy(logits, self.train_labels, self.class_weight)
 
-    def logits(self, model: Gcn) -> Tensor:
+    def logits(self, model: Network) -> Tensor:
         """Logits of all nodes in evaluation mode, [N, C]."""
         return torch.from_numpy(infer_logits(model, self.graph, self.device)).to(self.device)
 
     @torch.no_grad()
-    def evaluate(self, model: Gcn) -> dict[str, float]:
+    def evaluate(self, model: Network) -> dict[str, float]:
         """Accuracy on training and validation nodes and the validation loss."""
         n, at = len(self.train_nodes), torch.from_numpy(self.eval_nodes)
-        logits = self.logits(model)[at] if self.eval_plan is None else model(*self.eval_plan).logits
+        plan = self.plans.evaluation
+        logits = self.logits(model)[at] if plan is None else model(*plan).logits
         assert logits is not None
         truth = self.labels[at]
         right = (logits.argmax(1) == truth).float()

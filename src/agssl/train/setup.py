@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.encoders.gcn import Shape
+from agssl.encoders import Shape
 from agssl.ops.memory import keep_freed_memory
 from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
@@ -27,6 +27,7 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
         settings.input_dropout,
         settings.feature_norm,
         settings.skip_weight,
+        settings.encoder,
     )
     return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
 

@@ -1,0 +1,50 @@
+"""SAGE: H = relu(X W_own + D^-1 A X W_near + b), once per layer (GraphSAGE's mean aggregator; Hamilton et al. 2017)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from agssl.base.rng import Rng
+from agssl.encoders.base import ENCODERS, Encoder, Layer, glorot
+from agssl.ops.csr import multiply
+from agssl.ops.plan import Hop
+
+
+class MeanConvolution(Layer):
+    """A node's own row and the mean of its neighbours', each with its own weights."""
+
+    def __init__(self, inputs: int, outputs: int, rng: Rng) -> None:
+        super().__init__(inputs, outputs)
+        self.own = nn.Parameter(torch.empty(inputs, outputs))
+        self.near = nn.Parameter(torch.empty(inputs, outputs))
+        glorot(self.own, rng.child("own"))
+        glorot(self.near, rng.child("near"))
+
+    def matrices(self, tile: int, multiple: int = 1) -> list[Tensor]:
+        """[W_near, W_own] for each tile: one product gives both."""
+        near, own = (F.pad(weight, (0, -self.outputs % multiple)) for weight in (self.near, self.own))
+        tile = max(tile, near.shape[1]) if tile >= self.outputs else tile
+        return [torch.cat(pair, dim=1) for pair in zip(near.split(tile, dim=1), own.split(tile, dim=1), strict=True)]
+
+    def combine(self, hop: Hop, projected: Tensor) -> Tensor:
+        """The mean of the neighbours' first half plus the node's own second half."""
+        near, own = projected.chunk(2, dim=1)
+        return multiply(hop.matrix, near.contiguous()) + hop.own(own)
+
+
+class Sage(Encoder):
+    """A node's own features apart from its neighbours': for graphs whose neighbours may differ."""
+
+    name: ClassVar[str] = "sage"
+    propagation: ClassVar[str] = "mean"
+
+    def layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
+        """One mean convolution."""
+        return MeanConvolution(inputs, outputs, rng)
+
+
+ENCODERS.add("sage", Sage)

@@ -1,0 +1,112 @@
+"""The plans of a problem's forward passes: those of every step, and those that recur and are made once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agssl.encoders import encoder_class
+from agssl.ops.adjacency import take_rows
+from agssl.ops.csr import Csr, identity
+from agssl.ops.features import Inputs
+from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
+from agssl.ops.subgraph import neighbour_entries
+
+if TYPE_CHECKING:
+    from agssl.train.problem import Problem
+
+EVALUATED = 1 << 23  # edges, or features, that a plan to evaluate some nodes of a graph on disk may hold
+NO_NODES = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """What to compute, and no more than that.
+
+    Batch norm averages over whatever rows there are, so cutting rows away would change the result: with it, all plans
+    are over the whole graph.
+    """
+
+    problem: Problem
+
+    @property
+    def _hops(self) -> int:
+        return self.problem.shape.layers
+
+    @property
+    def _whole(self) -> bool:
+        return self.problem.shape.norm == "batch"
+
+    def head_rows(self, adjacency: Csr, nodes: np.ndarray | None) -> Csr:
+        """The propagation of the class head for these nodes (None: all)."""
+        linear = self.problem.shape.head == "linear"
+        matrix = identity(adjacency.rows, self.problem.device) if linear else adjacency
+        return matrix if nodes is None else take_rows(matrix, nodes)
+
+    @cached_property
+    def _train_head(self) -> Csr:
+        """The propagation of the class head for the training nodes."""
+        return self.head_rows(self.problem.normalised, self.problem.train_nodes)
+
+    def step(self, adjacency: Csr, outputs: np.ndarray | None, hidden: np.ndarray | None) -> ForwardPlan:
+        """The plan of one step: logits of `outputs` (None: none), hidden rows of `hidden` (None: all nodes)."""
+        known = adjacency is self.problem.normalised and outputs is self.problem.train_nodes
+        head = None if outputs is None else self._train_head if known else self.head_rows(adjacency, outputs)
+        if hidden is None or self._whole:
+            return replace(full_plan(adjacency, self._hops), head=head, outputs=outputs)
+        last = None if head is None or outputs is None else (head, outputs)
+        return pruned_plan(adjacency, self._hops, last, hidden)
+
+    def fixed(self, outputs: np.ndarray) -> tuple[Inputs, ForwardPlan]:
+        """The plan for the logits of `outputs`, to be used many times, with the features it reads."""
+        problem = self.problem
+        head = self.head_rows(problem.normalised, outputs)
+        if self._whole:
+            return problem.inputs, replace(full_plan(problem.normalised, self._hops), head=head, outputs=outputs)
+        plan = pruned_plan(problem.normalised, self._hops, (head, outputs), NO_NODES, limit=0.95)
+        return problem.inputs.take(plan.inputs), replace(plan, inputs=None)
+
+    def everything(self, adjacency: Csr) -> ForwardPlan:
+        """The plan for the logits and hidden rows of all nodes."""
+        return replace(full_plan(adjacency, self._hops), head=self.head_rows(adjacency, None))
+
+    @cached_property
+    def whole(self) -> ForwardPlan:
+        """The same, where no edge is masked."""
+        return self.everything(self.problem.normalised)
+
+    @cached_property
+    def training(self) -> tuple[Inputs, ForwardPlan]:
+        """The plan for the logits of the training nodes alone."""
+        return self.fixed(self.problem.train_nodes)
+
+    @cached_property
+    def evaluation(self) -> tuple[Inputs, ForwardPlan] | None:
+        """The plan for the logits of `eval_nodes`; None where a pass over the whole graph is better."""
+        problem = self.problem
+        if problem.batches is None:
+            return self.fixed(problem.eval_nodes)
+        graph, adjacency, nodes = problem.graph, problem.stored, problem.eval_nodes
+        # Dense features never change where nothing is dropped, so what is propagated takes their place once and for all.
+        ahead = isinstance(graph.x, np.ndarray) and encoder_class(problem.shape).propagates_features
+        linear = problem.shape.head == "linear"
+        head = take_rows(identity(adjacency.rows), nodes) if linear else adjacency.take(nodes)
+        reach = np.unique(head.indices.numpy())
+        for _ in range(self._hops - ahead):
+            if graph.degree[reach].sum() > EVALUATED:
+                return None
+            reach = np.union1d(reach, neighbour_entries(graph, reach)[0])
+        dense = isinstance(graph.x, np.ndarray)
+        if dense and len(reach) * graph.num_features > EVALUATED:
+            return None
+        plan = pruned_plan(adjacency, self._hops - ahead, (head, nodes), NO_NODES, limit=1)
+        assert plan.inputs is not None
+        if not ahead:
+            return Inputs.of(graph, problem.device, plan.inputs), replace(plan, inputs=None)
+        blocks = (identity(len(plan.inputs), problem.device), *plan.blocks)
+        levels = (plan.levels[0], *plan.levels)
+        propagated = Inputs(adjacency.propagated(plan.inputs).to(problem.device))
+        return propagated, replace(plan, inputs=None, blocks=blocks, levels=levels)
