@@ -7,6 +7,7 @@ import pytest
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
+from agssl.base.spec import Spec
 from agssl.config import Settings
 from agssl.encoders import Network, Shape
 from agssl.explain.groups import bucket_names, by_class, by_degree
@@ -16,7 +17,7 @@ SHAPE = Shape(2, 3, 2)
 
 
 def fitted(weights: np.ndarray | None, tasks: tuple[str, ...] = ("par", "clu")) -> FittedModel:
-    names = tuple(task.partition(":")[0] for task in tasks)
+    names = tuple(Spec.parse(task).name for task in tasks)
     logits = np.array([[1, 0], [0, 1], [0, 2], [3, 0]], np.float32)
     teachers = np.zeros((2, 4, 2), np.float32)
     settings = Settings(tasks=tasks)

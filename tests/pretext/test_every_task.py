@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -250,6 +251,40 @@ def assert_same_batch(a: TaskSample, b: TaskSample) -> None:
         assert (one.adjacency is None) == (two.adjacency is None)
         if one.adjacency is not None and two.adjacency is not None:
             assert torch.equal(one.adjacency.indices, two.adjacency.indices)
+
+
+class Counted(Views):
+    """Counts the passes that a loss asks for beside the step's own."""
+
+    passes: ClassVar[list[View]] = []
+
+    def _encoded(self, view: View, *args: Any, **kwargs: Any) -> Any:
+        self.passes.append(view)
+        return super()._encoded(view, *args, **kwargs)
+
+
+@pytest.mark.parametrize(("nodes", "edges"), [(14, 12), (40, 60), (900, 3000)])
+def test_a_step_takes_no_more_than_the_task_says_it_needs(text: str, nodes: int, edges: int) -> None:
+    graph = random_graph(nodes, edges)
+    task, model = make_task(text), network(graph)
+    needs, targets = task.needs(graph, WIDTH), targets_of(task, graph)
+    head = head_of(task, targets, model, Rng(0))
+    sample = task.sample(targets, Adjacency.of(graph), Rng(1))
+    own = views_of(graph, model, sample)
+    Counted.passes.clear()
+    task.loss(head, Counted(own.output, own.field, own.source), sample, targets)
+
+    def within(count: int | None, limit: int | None) -> bool:
+        return (nodes if count is None else count) <= (nodes if limit is None else limit)
+
+    assert within(None if sample.nodes is None else len(sample.nodes), needs.nodes)
+    assert sample.permutation is None or needs.shuffles
+    assert len(Counted.passes) <= needs.views
+    assert all(within(None if view.nodes is None else len(view.nodes), needs.view_nodes) for view in Counted.passes)
+    drawn = [view.adjacency.nnz for view in sample.views if view.adjacency is not None]
+    assert sum(drawn) + sum(len(a) for name, a in targets.items() if name.endswith("indices")) <= needs.entries
+    encoder = sum(p.numel() for p in model.parameters())
+    assert sum(p.numel() for p in head.parameters()) <= needs.parameters + needs.encoders * encoder
 
 
 class Largest(TorchDispatchMode):

@@ -51,7 +51,7 @@ def test_settings_are_read_from_the_text() -> None:
         ("par:parts=²", ["²"]),
         ("par:parts=2.5", ["2.5"]),
         ("par:foo=1", ["foo", "parts"]),
-        ("par:parts", ["parts", "par:strategy=value"]),
+        ("par:parts", ["parts", "par:setting=value"]),
         ("par:", ["parts"]),
         ("clu:clusters=1", ["at least 2"]),
         ("dgi:estimator=nce", ["nce", "jsd", "infonce"]),

@@ -15,7 +15,7 @@ from agssl.ops.adjacency import Adjacency
 from agssl.ops.features import Inputs
 from agssl.ops.plan import full_plan
 from agssl.pretext import View, Views
-from agssl.pretext.augment import augmented
+from agssl.pretext.augment import Augmentation, augmented, dropping
 from agssl.pretext.gca import drop_weights
 from agssl.pretext.prepare import make_task
 from agssl.pretext.views import StepContext
@@ -59,11 +59,11 @@ def test_gca_drops_by_the_centralities_of_networkx(centrality: str) -> None:
     targets = task.prepare(graph, Rng(0))
     s = np.log([(phi[i] + phi[j]) / 2 for i, j in edge_list(graph)])
     expected = [min(0.4 * (max(s) - v) / (max(s) - sum(s) / len(s)), 0.6) for v in s]
-    np.testing.assert_allclose(task.probabilities(targets["edges"], 0.4), expected, atol=1e-4)
+    np.testing.assert_allclose(dropping(targets["edges"], 0.4, task.cut), expected, atol=1e-4)
     x = graph.x.toarray()
     s = np.log([sum(abs(x[u, f]) * phi[u] for u in range(30)) for f in range(graph.num_features)])
     expected = [min(0.3 * (max(s) - v) / (max(s) - sum(s) / len(s)), 0.6) for v in s]
-    np.testing.assert_allclose(task.probabilities(targets["features"], 0.3), expected, atol=1e-4)
+    np.testing.assert_allclose(dropping(targets["features"], 0.3, task.cut), expected, atol=1e-4)
 
 
 def test_edges_that_matter_alike_are_dropped_alike() -> None:
@@ -191,6 +191,28 @@ def test_all_eight_teach_one_student_and_train_jointly() -> None:
 def test_they_train_with_every_kind_of_network(shape: dict) -> None:
     result = train_method(blocks_graph(), quick(method="joint", tasks=EIGHT, epochs=2, **shape))
     assert torch.isfinite(result.logits).all()
+
+
+@pytest.mark.parametrize("name", ["grace", "gca", "bgrl"])
+def test_the_shares_of_both_views_are_settings_of_the_task(name: str) -> None:
+    task = make_task(f"{name}:edges1=0.6:features2=0.1")
+    shares = {"edges1": 0.6, "edges2": 0.4, "features1": 0.3, "features2": 0.1}
+    assert task.augmentation == Augmentation(**shares)
+    assert {setting: task.settings()[setting] for setting in shares} == shares
+    assert "augmentation" not in task.settings()
+    assert type(task)(**task.settings()).settings() == task.settings()
+    assert shares.keys() <= task.space.keys()
+    with pytest.raises(SettingsError, match=f"{name}: features1 = 1.5, but it must be a share"):
+        make_task(f"{name}:features1=1.5")
+
+
+def test_two_views_lack_the_shares_that_were_asked_for() -> None:
+    graph = random_graph(400, 3000)
+    weights = np.ones(1, dtype=np.float32), np.ones(5000, dtype=np.float32)
+    views = Augmentation(0.1, 0.5, 0.2, 0.6).views(Adjacency.of(graph), *weights, np.random.default_rng(0))
+    for view, edges, features in zip(views, (0.1, 0.5), (0.2, 0.6), strict=True):
+        assert (view.adjacency.nnz - 400) / 2 / graph.num_edges == pytest.approx(1 - edges, abs=0.03)
+        assert view.columns.mean() == pytest.approx(1 - features, abs=0.02)
 
 
 def test_settings_are_read_as_the_numbers_they_are() -> None:

@@ -24,5 +24,5 @@ class Degree(Task):
         torch.manual_seed(rng.key() & 0xFFFF)
         return nn.Linear(width, 2)
 
-    def loss(self, head: nn.Module, views: Views, batch: TaskSample, targets) -> Tensor:  # type: ignore[no-untyped-def]
+    def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets) -> Tensor:  # type: ignore[no-untyped-def]
         return F.cross_entropy(head(views.hidden()), torch.from_numpy(targets["labels"]))

@@ -21,7 +21,7 @@ from agssl.data.graph import Graph
 from agssl.data.packed import open_packed, write_packed
 from agssl.encoders import Network, Shape
 from agssl.ops.subgraph import induced
-from agssl.pretext.base import NONE, TASKS, Part
+from agssl.pretext.base import NO_NODES, TASKS, Part
 from agssl.pretext.prepare import make_task
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.batches import Batches
@@ -123,7 +123,7 @@ def test_a_node_is_seen_no_more_than_once_an_epoch_on_average(nodes: int) -> Non
 def test_every_part_has_labelled_nodes_and_those_that_were_wanted(mode: str) -> None:
     problem = batched(blocks_graph(), mode)
     wanted = np.array([3, 44])
-    parts = [part for part, _ in problem.steps(Rng(0), True, lambda rng: [wanted, NONE], problem.val_nodes)]
+    parts = [part for part, _ in problem.steps(Rng(0), True, lambda rng: [wanted, NO_NODES], problem.val_nodes)]
     assert len(parts) == problem.batches.steps > 1
     for part in parts:
         assert set(problem.train_nodes.tolist()) <= set(part.nodes.tolist())  # there are fewer than a step would see
@@ -289,7 +289,7 @@ def test_pairs_of_a_part_are_pairs_of_the_pool_with_true_distances() -> None:
     task = make_task("pairdis")
     targets = task.prepare(graph, Rng(0))
     nodes = np.arange(5, 40)
-    mine = task.part(targets, Part(induced(graph, nodes), nodes), Rng(0))
+    mine = task.restrict(targets, Part(induced(graph, nodes), nodes), Rng(0))
     for name, pool in targets.items():
         inside = {(i, j) for i, j in pool.T.tolist() if 5 <= i < 40 and 5 <= j < 40}
         assert {(nodes[i], nodes[j]) for i, j in mine[name].T} == inside

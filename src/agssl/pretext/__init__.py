@@ -1,11 +1,13 @@
 """Pretext tasks: each import below registers one under its name."""
 
 from agssl.pretext import bgrl, cg3, clu, dgi, gca, gmi, grace, grand, graphmae, mvgrl, pairdis, pairsim, par
-from agssl.pretext.base import ALPHA_GRID, TASKS, Task, TaskSample, View, Views
+from agssl.pretext.base import ALPHA_GRID, NO_NODES, TASKS, Needs, Task, TaskSample, View, Views
 
 __all__ = [
     "ALPHA_GRID",
+    "NO_NODES",
     "TASKS",
+    "Needs",
     "Task",
     "TaskSample",
     "View",

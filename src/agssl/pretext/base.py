@@ -1,20 +1,40 @@
 """What a pretext task is.
 
-A task is one file with three methods: `prepare` computes its targets once (they are cached on disk and shared by all
-seeds and runs), `head` makes its prediction head, `loss` scores one step. A task that draws something anew every epoch
-also has `sample`, which says what the step must compute: for which nodes, with which edges masked, with which shuffle.
-A task that compares several views of the graph draws them there, and asks the step to encode them (`Views.encode`) in
-its loss, or to classify all nodes by them (`Views.logits`; it then says `needs_classes`); one that follows the encoder
-with a copy of it keeps the copy in its head, by `start` and `after_step`.
+A task is one file with a class of three methods: `prepare` computes its targets once (they are cached on disk and
+shared by all seeds and runs), `head` makes its prediction head, `loss` scores one step. That is all of a task which
+predicts something of every node:
 
-In mini-batches a task sees parts of the graph. Its targets there are `part`'s: prepared anew on the part, unless a task
-whose targets are of the whole graph (`needs_whole`) cuts them out; `wanted` names nodes that a part should have.
+    class Degree(Task):
+        name = "degree"
+
+        def prepare(self, graph, rng):
+            return {"labels": (graph.degree > np.median(graph.degree)).astype(np.int64)}
+
+        def head(self, width, targets, rng):
+            return linear(width, 2, rng)
+
+        def loss(self, head, views, sample, targets):
+            return F.cross_entropy(head(views.hidden()), torch.from_numpy(targets["labels"]))
+
+    TASKS.add("degree", Degree)
+
+The further methods each answer one question, and have an answer already:
+
+- Does it draw something anew every step? `sample` returns a `TaskSample`: the nodes it reads (few cost less), edges to
+  mask, a shuffle of the features, views of its own, and whatever else `loss` wants to find there.
+- Does it look at other views of the graph? `sample` draws each as a `View`, and `loss` asks for its representations
+  (`Views.encode`) or for its classes (`Views.logits`; the task then says `needs_classes`).
+- Does it follow the encoder with a copy of it? The copy lives in its head; `start` and `after_step` keep it.
+- What does it see in mini-batches, which are parts of the graph? By default, what `prepare` makes of the part. A task
+  whose targets hold in the whole graph says `needs_whole` and cuts them out in `restrict`; `extra_nodes` names nodes
+  that the next part should have for it.
+- How much memory does a step take? `needs` says so; by default, that of a wide head on every node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,25 +45,44 @@ from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.encoders.base import Encoder, glorot
 from agssl.ops.adjacency import Adjacency
+from agssl.ops.linear_loss import BLOCK
+from agssl.pretext.needs import Needs
 from agssl.pretext.views import View, Views
 
-__all__ = ["ALPHA_GRID", "NONE", "TASKS", "Part", "Targets", "Task", "TaskSample", "View", "Views", "linear"]
+__all__ = [
+    "ALPHA_GRID",
+    "NO_NODES",
+    "TASKS",
+    "Needs",
+    "Part",
+    "Targets",
+    "Task",
+    "TaskSample",
+    "View",
+    "Views",
+    "linear",
+]
 
-Targets = Mapping[str, np.ndarray]
+Targets = Mapping[str, np.ndarray]  # what `prepare` gives: arrays by name
 
-NONE = np.empty(0, dtype=np.int64)  # the nodes of a task that reads nothing of the step's own pass
+NO_NODES = np.empty(0, dtype=np.int64)  # of a task that reads nothing of the step's own pass
+WIDE = 1000  # outputs of a head that says nothing of itself
 ALPHA_GRID = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)  # paper, App. G
 
 
 @dataclass(frozen=True, eq=False)
 class TaskSample:
-    """What a task drew for one step."""
+    """What a task drew for one step: what the step's one forward pass must compute for it, and what its loss reads.
 
-    nodes: np.ndarray | None = None  # sorted nodes whose hidden representation it reads; None: all
-    masked: tuple[np.ndarray, np.ndarray] | None = None  # edges to leave out of the propagation
-    permutation: np.ndarray | None = None  # asks for the view with shuffled feature rows
-    data: Mapping[str, Tensor] = field(default_factory=dict)
-    views: tuple[View, ...] = ()  # further views of the graph that the loss will ask for
+    The pass serves the labels and all tasks. It computes no more rows than they ask for together, so a task that reads
+    few nodes should name them. `loss` gets the sample back as it was.
+    """
+
+    nodes: np.ndarray | None = None  # sorted nodes whose hidden representation it reads; None: all, NO_NODES: none
+    masked: tuple[np.ndarray, np.ndarray] | None = None  # edges (source, target) to leave out of the propagation
+    permutation: np.ndarray | None = None  # a shuffle of the feature rows: asks for `Views.corrupted`
+    data: Mapping[str, Tensor] = field(default_factory=dict)  # whatever else its loss reads, by name
+    views: tuple[View, ...] = ()  # further views of the graph that its loss asks for
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +100,12 @@ class Part:
 
 
 class Task:
-    """Base of the pretext tasks. Settings are constructor arguments, stored under their own names."""
+    """Base of the pretext tasks: `prepare`, `head` and `loss` must be given, the rest may (see the module).
+
+    Settings are constructor arguments with defaults, stored under their own names (or several of them as a dataclass).
+    Text sets them by these names, as in `par:parts=100`; annotate them, as a `float` is read other than an `int`.
+    The constructor checks them and does nothing else.
+    """
 
     name: ClassVar[str]
     alphas: ClassVar[tuple[float, ...]] = (0.5, 5.0)  # loss weights to choose from by validation where none is given
@@ -70,10 +114,17 @@ class Task:
 
     def settings(self) -> dict[str, object]:
         """The task's settings: with the graph they identify its prepared targets."""
-        return dict(vars(self))
+        values: dict[str, object] = {}
+        for name, value in vars(self).items():
+            several = is_dataclass(value) and not isinstance(value, type)
+            values |= asdict(value) if several else {name: value}
+        return values
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
-        """Everything that can be computed once; arrays only, since they are stored on disk."""
+        """Everything that can be computed once; arrays only, since they are stored on disk.
+
+        They must not depend on labels: where features and edges are the same, so are the cached targets.
+        """
         raise NotImplementedError
 
     @property
@@ -81,24 +132,38 @@ class Task:
         """Whether mini-batches, too, need what was prepared on the whole graph."""
         return False
 
-    def wanted(self, targets: Targets, rng: Rng) -> np.ndarray:
-        """Nodes that a mini-batch should have beside its own; by default none."""
-        return NONE
+    def extra_nodes(self, targets: Targets, rng: Rng) -> np.ndarray:
+        """Nodes of the whole graph that the next mini-batch should have beside its own; by default none."""
+        return NO_NODES
 
-    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
-        """The targets of a part of the graph; by default, what preparing that part alone gives."""
+    def restrict(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+        """The targets on a part of the graph; by default, what preparing that part alone gives."""
         return self.prepare(part.graph, rng)
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
-        """The pretext head g_eta on hidden representations of this width."""
+        """The pretext head g_eta on hidden representations of this width; its weights are drawn from `rng`."""
         raise NotImplementedError
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """The most that a step on this graph takes, for hidden representations of this width.
+
+        By default every node and a head of 1000 outputs: more than most tasks need, so that memory suffices.
+        """
+        return Needs(scores=min(graph.num_nodes, BLOCK) * WIDE, parameters=(width + 1) * WIDE)
 
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """What this step needs; by default the hidden representation of every node."""
         return TaskSample()
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
-        """The self-supervised loss of this step, a scalar."""
+        """The self-supervised loss of this step, a scalar.
+
+        Args:
+            head: what `head` made, trained so far.
+            views: the hidden representations of the step; `views.hidden()` is H, [N, F].
+            sample: what `sample` drew for this step.
+            targets: what `prepare` gave, of the graph or of the part that the step sees.
+        """
         raise NotImplementedError
 
     def start(self, head: nn.Module, encoder: Encoder, rng: Rng) -> None:

@@ -15,9 +15,10 @@ from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.encoders.base import Encoder
 from agssl.ops.adjacency import Adjacency
-from agssl.pretext.augment import augmented, sampled
-from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
+from agssl.pretext.augment import Augmentation, sampled
+from agssl.pretext.base import NO_NODES, TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_count, check_share, perceptron
+from agssl.pretext.needs import Needs, stored_entries
 
 
 def bootstrap_loss(predicted: Tensor, target: Tensor) -> Tensor:
@@ -54,13 +55,7 @@ class Bgrl(Task):
 
     name: ClassVar[str] = "bgrl"
     alphas: ClassVar[tuple[float, ...]] = (1.0, 5.0)
-    space: ClassVar[Mapping[str, tuple]] = {
-        "momentum": (0.9, 0.99, 0.999),
-        "edges1": (0.1, 0.2, 0.4),
-        "edges2": (0.1, 0.4, 0.6),
-        "features1": (0.0, 0.2, 0.4),
-        "features2": (0.1, 0.3, 0.5),
-    }
+    space: ClassVar[Mapping[str, tuple]] = {"momentum": (0.9, 0.99, 0.999), **Augmentation.space}
 
     def __init__(
         self,
@@ -71,11 +66,11 @@ class Bgrl(Task):
         features2: float = 0.4,
         nodes: int = 1000,
     ) -> None:
-        check_share(self.name, momentum=momentum, edges1=edges1, edges2=edges2)
-        check_share(self.name, features1=features1, features2=features2)
+        check_share(self.name, momentum=momentum)
         check_count(self.name, nodes=nodes)
         self.momentum, self.nodes = momentum, nodes
-        self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2
+        self.augmentation = Augmentation(edges1, edges2, features1, features2)
+        self.augmentation.check(self.name)
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """The number of features."""
@@ -102,9 +97,16 @@ class Bgrl(Task):
         """Two views; the step's own pass is not read."""
         draw = rng.numpy()
         nodes = sampled(adjacency.num_nodes, self.nodes, draw)
-        shares = ((self.edges1, self.features1), (self.edges2, self.features2))
-        views = (augmented(adjacency, edges, f * targets["features"], draw, nodes) for edges, f in shares)
-        return TaskSample(NONE, views=tuple(views))
+        alike = np.ones(1, dtype=np.float32)
+        views = self.augmentation.views(adjacency, alike, targets["features"], draw, nodes)
+        return TaskSample(NO_NODES, views=views)
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Two views, each by the encoder and by the target encoder."""
+        nodes = min(self.nodes, graph.num_nodes)
+        parameters = (width + 1) * 2 * width + 1 + (2 * width + 1) * width
+        entries = 2 * stored_entries(graph)
+        return Needs(nodes=0, views=4, view_nodes=nodes, entries=entries, parameters=parameters, encoders=1)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The mean of both directions."""

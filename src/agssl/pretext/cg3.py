@@ -21,6 +21,7 @@ from agssl.ops.sampling import non_edges
 from agssl.pretext.augment import sampled
 from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views, linear
 from agssl.pretext.heads import Matrices, check_count, check_positive
+from agssl.pretext.needs import Needs, stored_entries
 from agssl.pretext.views import View
 
 
@@ -122,6 +123,20 @@ class Cg3(Task):
         }
         nodes = np.unique(np.concatenate([chosen, pairs[0]]))
         return TaskSample(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """The nodes to contrast, one end of every pair, and the coarse view of all nodes."""
+        # Up: at most a row of A + I per node. Down: a link between groups leads to all members; measured, not proved.
+        entries = (2 + self.levels) * stored_entries(graph)
+        nodes = min(self.nodes, graph.num_nodes)
+        return Needs(
+            nodes=min(nodes + 2 * self.pairs, graph.num_nodes),
+            views=1,
+            entries=entries,
+            scores=nodes**2,
+            parameters=2 * width + 1,
+            encoders=1,
+        )
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """L_uc + L_sc + generative * L_g2 (Eqs. 4 to 11); each contrast is the mean of both directions."""

@@ -33,14 +33,17 @@ class Clusters(PseudoLabels):
             raise SettingsError(f"clu: clusters = {clusters}, but k-means needs at least 2; raise it or leave it out")
         self.clusters = clusters
 
+    def count(self, graph: Graph) -> int:
+        """How many clusters this graph gets."""
+        return min(self.clusters or 10, graph.num_nodes)
+
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """k-means labels, renumbered so that no class is empty."""
         if self.clusters is not None and self.clusters > graph.num_nodes:
             raise SettingsError(
                 f"clu: {self.clusters} clusters for {graph.num_nodes} nodes; ask for at most {graph.num_nodes} clusters"
             )
-        clusters = min(self.clusters or 10, graph.num_nodes)
-        model = KMeans(clusters, n_init=3, random_state=rng.key() & 0x7FFFFFFF)
+        model = KMeans(self.count(graph), n_init=3, random_state=rng.key() & 0x7FFFFFFF)
         with threadpool_limits(1):  # sums over several threads would depend on how many there are
             if graph.num_nodes <= SAMPLE:
                 labels = model.fit_predict(graph.x)

@@ -17,6 +17,7 @@ from agssl.encoders.base import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import mean_length
+from agssl.pretext.needs import Needs
 
 ESTIMATORS = ("jsd", "infonce")
 
@@ -83,6 +84,10 @@ class GraphInfomax(Task):
         draw, n = rng.numpy(), adjacency.num_nodes
         chosen = np.arange(n) if n <= self.whole else np.sort(draw.choice(n, min(self.samples, n), replace=False))
         return TaskSample(permutation=draw.permutation(n), data={"chosen": torch.from_numpy(chosen)})
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Every node, and every node of the shuffled graph."""
+        return Needs(shuffles=True, parameters=width**2)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The chosen estimator; the summary is a mean over all nodes."""

@@ -78,9 +78,5 @@ class Gca(Grace):
             "features": drop_weights(feature_importance(graph.x, phi)),
         }
 
-    def probabilities(self, weights: np.ndarray, share: float) -> np.ndarray:
-        """min(weight * share, cut)."""
-        return np.minimum(weights * share, self.cut)
-
 
 TASKS.add("gca", Gca)

@@ -18,6 +18,7 @@ from agssl.ops.adjacency import Adjacency
 from agssl.ops.sampling import non_edges
 from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_choice, check_count, check_positive, mean_length
+from agssl.pretext.needs import Needs, stored_entries
 
 PAIR_WEIGHTS = ("mean", "adaptive")
 
@@ -81,6 +82,12 @@ class Gmi(Task):
             "share": share.astype(np.float32),
         }
         return TaskSample(nodes, data={name: torch.from_numpy(array) for name, array in data.items()})
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """The nodes of every pair: two linked, a stand-in, and two that are not linked; their features, encoded."""
+        pairs = min(self.pairs, stored_entries(graph))
+        nodes = min(5 * pairs, graph.num_nodes)
+        return Needs(nodes=nodes, parameters=graph.num_features * width)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """sum_ij w_ij (sp(-D(h_i, x_j)) + sp(D(h_i, x'_j))) + topology * CE(sigmoid(h_i . h_j), a_ij)."""

@@ -12,9 +12,10 @@ from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.linear_loss import two_view_loss
-from agssl.pretext.augment import augmented, sampled
-from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
-from agssl.pretext.heads import check_count, check_positive, check_share, perceptron
+from agssl.pretext.augment import Augmentation, sampled
+from agssl.pretext.base import NO_NODES, TASKS, Targets, Task, TaskSample, Views
+from agssl.pretext.heads import check_count, check_positive, perceptron
+from agssl.pretext.needs import Needs, stored_entries
 
 
 class Grace(Task):
@@ -31,13 +32,8 @@ class Grace(Task):
 
     name: ClassVar[str] = "grace"
     alphas: ClassVar[tuple[float, ...]] = (1.0, 3.0)
-    space: ClassVar[Mapping[str, tuple]] = {
-        "temperature": (0.3, 0.5, 0.8),
-        "edges1": (0.1, 0.2, 0.4),
-        "edges2": (0.1, 0.4, 0.6),
-        "features1": (0.0, 0.2, 0.4),
-        "features2": (0.1, 0.3, 0.5),
-    }
+    space: ClassVar[Mapping[str, tuple]] = {"temperature": (0.3, 0.5, 0.8), **Augmentation.space}
+    cut: float = 1.0  # no edge and no feature is dropped with a higher probability
 
     def __init__(
         self,
@@ -50,9 +46,9 @@ class Grace(Task):
     ) -> None:
         check_positive(self.name, temperature=temperature)
         check_count(self.name, nodes=nodes)
-        check_share(self.name, edges1=edges1, edges2=edges2, features1=features1, features2=features2)
         self.temperature, self.nodes = temperature, nodes
-        self.edges1, self.edges2, self.features1, self.features2 = edges1, edges2, features1, features2
+        self.augmentation = Augmentation(edges1, edges2, features1, features2)
+        self.augmentation.check(self.name)
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """How readily each feature [d] and each edge (a single 1 for all) is dropped: all alike."""
@@ -62,20 +58,24 @@ class Grace(Task):
         """The projection head, a two-layer perceptron."""
         return perceptron(width, width, width, nn.ELU(), rng)
 
-    def probabilities(self, weights: np.ndarray, share: float) -> np.ndarray:
-        """The probability of each feature or edge to be dropped."""
-        return weights * share
-
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """Two views; the step's own pass is not read."""
         draw = rng.numpy()
         nodes = sampled(adjacency.num_nodes, self.nodes, draw)
-        views = []
-        for edges, features in ((self.edges1, self.features1), (self.edges2, self.features2)):
-            drop_edges = self.probabilities(targets["edges"], edges)
-            drop_features = self.probabilities(targets["features"], features)
-            views.append(augmented(adjacency, drop_edges, drop_features, draw, nodes))
-        return TaskSample(NONE, views=tuple(views))
+        views = self.augmentation.views(adjacency, targets["edges"], targets["features"], draw, nodes, self.cut)
+        return TaskSample(NO_NODES, views=views)
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Two views of the nodes that are contrasted, all of them with each other."""
+        nodes = min(self.nodes, graph.num_nodes)
+        return Needs(
+            nodes=0,
+            views=2,
+            view_nodes=nodes,
+            entries=2 * stored_entries(graph),
+            scores=(2 * nodes) ** 2,
+            parameters=2 * (width + 1) * width,
+        )
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """See `two_view_loss`, on the projections of both views."""

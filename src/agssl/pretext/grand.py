@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency
-from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
+from agssl.pretext.base import NO_NODES, TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_count, check_positive, check_share
+from agssl.pretext.needs import Needs
 from agssl.pretext.views import View
 
 
@@ -69,7 +70,11 @@ class Grand(Task):
             own = rng.child("view", number)
             kept = own.child("nodes").numpy().random(adjacency.num_nodes, dtype=np.float32) >= self.share
             views.append(View(scale=kept.astype(np.float32) / (1 - self.share), noise=own.child("dropout")))
-        return TaskSample(NONE, views=tuple(views))
+        return TaskSample(NO_NODES, views=tuple(views))
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Every node of each view."""
+        return Needs(nodes=0, views=self.views, scores=graph.num_nodes * graph.num_classes)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The mean cross-entropy of the views on the training nodes (Eq. 3), plus their disagreement (Eq. 5)."""

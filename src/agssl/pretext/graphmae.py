@@ -15,8 +15,9 @@ from agssl.data.graph import Graph
 from agssl.encoders.base import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr, multiply
-from agssl.pretext.base import NONE, TASKS, Targets, Task, TaskSample, Views
+from agssl.pretext.base import NO_NODES, TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import check_positive, check_share
+from agssl.pretext.needs import Needs
 from agssl.pretext.views import View
 
 LEAST = 1e-12  # of a squared length
@@ -74,7 +75,12 @@ class GraphMae(Task):
         n = adjacency.num_nodes
         masked = np.zeros(n, dtype=bool)
         masked[rng.numpy().choice(n, max(1, round(self.share * n)), replace=False)] = True
-        return TaskSample(NONE, views=(View(masked=masked),))
+        return TaskSample(NO_NODES, views=(View(masked=masked),))
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Every node of the view; the decoder takes as much as another one."""
+        features = graph.num_features
+        return Needs(nodes=0, views=2, parameters=features + width**2 + features * width)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The scaled cosine error over masked nodes.

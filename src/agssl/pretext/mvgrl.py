@@ -16,6 +16,7 @@ from agssl.ops.diffusion import diffusion
 from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.dgi import Bilinear, jsd_loss
 from agssl.pretext.heads import Matrices, check_choice, check_count, check_positive, check_share, mean_length
+from agssl.pretext.needs import Needs
 from agssl.pretext.views import View
 
 VIEW_ENCODERS = ("own", "shared")
@@ -76,6 +77,12 @@ class Mvgrl(Task):
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
         """A shuffle of the feature rows, the same in both views."""
         return TaskSample(permutation=rng.numpy().permutation(adjacency.num_nodes))
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Both views of every node, each shuffled as well; the diffusion has entries of a row and of its column."""
+        entries = 2 * min(self.kept, graph.num_nodes) * graph.num_nodes
+        own = int(self.encoder == "own")
+        return Needs(shuffles=True, views=2, entries=entries, parameters=width**2, encoders=own)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """JSD between the nodes of either view, real and shuffled, and the summary of the other (Eq. 7)."""

@@ -16,6 +16,7 @@ from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.distance import distance_pool
 from agssl.pretext.base import TASKS, Part, Targets, Task, TaskSample, Views, linear
+from agssl.pretext.needs import Needs
 from agssl.pretext.pairs import pair_differences, pair_sample
 
 CLASSES = 4  # distance 1, 2, 3, and 4 or more (unreachable included)
@@ -53,11 +54,11 @@ class PairDistance(Task):
         """Distances hold in the whole graph."""
         return True
 
-    def wanted(self, targets: Targets, rng: Rng) -> np.ndarray:
+    def extra_nodes(self, targets: Targets, rng: Rng) -> np.ndarray:
         """As many pairs as a step reads, so that a mini-batch has them."""
         return self._drawn(targets, rng)[0].ravel()
 
-    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+    def restrict(self, targets: Targets, part: Part, rng: Rng) -> Targets:
         """The pairs of the pools with both ends in the part."""
         return {name: part.pairs(pool)[0] for name, pool in targets.items()}
 
@@ -73,6 +74,10 @@ class PairDistance(Task):
         chosen = [pool[:, draw.integers(pool.shape[1], size=each)] for pool in pools.values()]
         pairs = np.concatenate(chosen, axis=1) if chosen else np.zeros((2, 0), dtype=np.int64)
         return pairs, torch.from_numpy(np.repeat(list(pools), each))
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Both ends of every pair."""
+        return Needs(nodes=min(2 * self.pairs, graph.num_nodes), parameters=(width + 1) * CLASSES)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """1/|S| sum CE(g(|h_i - h_j|), class of d(i, j))."""

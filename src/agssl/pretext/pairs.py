@@ -10,7 +10,7 @@ from agssl.pretext.base import TaskSample, Views
 
 
 def pair_sample(pairs: np.ndarray, labels: Tensor, masked: tuple[np.ndarray, np.ndarray] | None = None) -> TaskSample:
-    """A batch that reads only the nodes of these pairs, [2, n]."""
+    """A sample that reads only the nodes of these pairs, [2, n]."""
     nodes, at = np.unique(pairs, return_inverse=True)
     return TaskSample(nodes, masked, data={"at": torch.from_numpy(at.reshape(pairs.shape)), "labels": labels})
 

@@ -16,7 +16,8 @@ from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.sampling import non_edges
 from agssl.ops.similarity import similarity_pool
-from agssl.pretext.base import NONE, TASKS, Part, Targets, Task, TaskSample, Views, linear
+from agssl.pretext.base import NO_NODES, TASKS, Part, Targets, Task, TaskSample, Views, linear
+from agssl.pretext.needs import Needs
 from agssl.pretext.pairs import pair_differences, pair_sample
 
 TARGETS = ("link", "feature")
@@ -61,11 +62,11 @@ class PairSimilarity(Task):
         """Links are those of a mini-batch itself; pools of similar nodes are the whole graph's."""
         return self.target == "feature"
 
-    def wanted(self, targets: Targets, rng: Rng) -> np.ndarray:
+    def extra_nodes(self, targets: Targets, rng: Rng) -> np.ndarray:
         """As many pairs of the pool as a step reads."""
-        return targets["pairs"][:, self._chosen(targets, rng)].ravel() if self.target == "feature" else NONE
+        return targets["pairs"][:, self._chosen(targets, rng)].ravel() if self.target == "feature" else NO_NODES
 
-    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+    def restrict(self, targets: Targets, part: Part, rng: Rng) -> Targets:
         """The pairs of the pool with both ends in the part, or its edges."""
         if self.target == "link":
             return self.prepare(part.graph, rng)
@@ -87,6 +88,10 @@ class PairSimilarity(Task):
         labels = torch.zeros(masked.shape[1] + others.shape[1])
         labels[: masked.shape[1]] = 1
         return pair_sample(np.concatenate([masked, others], axis=1), labels, (masked[0], masked[1]))
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Both ends of every pair, of which there are two for each that `pairs` counts."""
+        return Needs(nodes=min(4 * self.pairs, graph.num_nodes), parameters=width + 1)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """Binary cross-entropy (link) or squared error (feature) over the pairs."""

@@ -38,7 +38,7 @@ def check_tasks(settings: Settings) -> None:
     for text in settings.all_tasks:
         if make_task(text).needs_classes and settings.strategy == "pf" and text in settings.tasks:
             raise SettingsError(
-                f"task {text!r} needs labels, but pre-training (setting pf) has none; leave it out, or choose jt"
+                f"task {text!r} needs labels, but pre-training (strategy pf) has none; leave it out, or choose jt"
             )
 
 

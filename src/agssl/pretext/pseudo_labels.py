@@ -6,8 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
-from agssl.ops.linear_loss import linear_cross_entropy
+from agssl.data.graph import Graph
+from agssl.ops.linear_loss import BLOCK, linear_cross_entropy
 from agssl.pretext.base import Part, Targets, Task, TaskSample, Views, linear
+from agssl.pretext.needs import Needs
 
 
 class PseudoLabels(Task):
@@ -18,9 +20,18 @@ class PseudoLabels(Task):
         """Labels come from the whole graph."""
         return True
 
-    def part(self, targets: Targets, part: Part, rng: Rng) -> Targets:
+    def restrict(self, targets: Targets, part: Part, rng: Rng) -> Targets:
         """The labels of its nodes."""
         return {"labels": targets["labels"][part.nodes]}
+
+    def count(self, graph: Graph) -> int:
+        """How many labels there are at most."""
+        raise NotImplementedError
+
+    def needs(self, graph: Graph, width: int) -> Needs:
+        """Every node, and the scores of a block of them."""
+        count = self.count(graph)
+        return Needs(scores=min(graph.num_nodes, BLOCK) * count, parameters=(width + 1) * count)
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
         """One score a class."""

@@ -21,7 +21,7 @@ FEW = 0.3  # up to this share of the rows, cutting them out of sparse features c
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Another look at the graph; what is None stays as it is."""
+    """Another look at the graph, drawn in `Task.sample` and encoded in `Task.loss`; what is None stays as it is."""
 
     nodes: np.ndarray | None = None  # sorted nodes whose hidden representation is read (fewer cost less); None: all
     adjacency: Csr | None = None  # what to propagate with
@@ -35,7 +35,7 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class StepContext:
-    """What further views are made of."""
+    """What a step works with, and further views are made of."""
 
     model: Network
     inputs: Inputs
@@ -45,7 +45,11 @@ class StepContext:
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """The hidden representations of one step, as a task reads them."""
+    """What `Task.loss` reads of a step: the hidden representations H of its own pass, and of further views on request.
+
+    Rows are those of the nodes asked for, in their order. Of the own pass, only nodes that the task's sample named may
+    be asked for; `hidden()` and `corrupted()` are of all nodes, for a sample whose `nodes` is None.
+    """
 
     output: Output
     plan: ForwardPlan

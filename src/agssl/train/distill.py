@@ -111,7 +111,7 @@ def train_student(
 
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         seen_now.zero_()
-        for part, step in problem.steps(rng, True, lambda rng: [w.wanted(rng) for w in tasks], heldout_nodes):
+        for part, step in problem.steps(rng, True, lambda rng: [w.extra_nodes(rng) for w in tasks], heldout_nodes):
             yield step_of(part, step)
             after_step(model, heads, tasks)
         world.sync_buffers(learns)

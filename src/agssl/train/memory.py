@@ -2,7 +2,8 @@
 
 The estimate counts what is alive at the worst moment of the worst stage: copies of the hidden representation [rows, F]
 that one training step holds, tensors of the graph and of the features, weights with their optimiser, and the teachers'
-logits. How many copies was measured (`benchmarks/memory.py`; figures in results/benchmarks/memory.json).
+logits. Tasks say themselves what they need of a step (`Task.needs`); how many copies that comes to was measured
+(`benchmarks/memory.py`; figures in results/benchmarks/memory.json).
 """
 
 from __future__ import annotations
@@ -13,27 +14,29 @@ import numpy as np
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
-from agssl.base.spec import Spec
 from agssl.base.system import free_memory, held_memory, size_text
 from agssl.config import Settings
 from agssl.data.graph import Graph
+from agssl.ops.plan import WORTHWHILE
 from agssl.ops.subgraph import neighbour_entries
+from agssl.pretext.needs import Needs
+from agssl.pretext.prepare import make_task
 
 FLOAT = 4  # bytes
-PROCESS = 460 << 20  # Python, torch and scikit-learn, once they have run
+PROCESS = 472 << 20  # Python, torch, scikit-learn and METIS, once they have run
 TRAINING = 8.0  # copies of the hidden rows of one layer, in a step over them
 SHUFFLED = 9.0  # more of them for a view with shuffled features
+VIEW = 8.0  # more of them for every further view, of the rows that it needs
 EVALUATION = 2.5  # copies of all hidden rows in a pass without gradients
 PREDICTING = 1.5  # copies of all hidden rows for a head that predicts something of every node
 PER_EDGE = 48  # bytes of all arrays with an entry for each stored entry of A + I
+PER_ENTRY = 48  # bytes for each stored entry of a sparse matrix of a task's own, with what it takes to make it
 PER_VALUE = 56  # bytes of all arrays with an entry for each stored value of sparse features, beside the graph's own
 DENSE = 3  # copies of dense features, beside the graph's own
+SCORES = 4  # copies of the largest matrix of scores that a task makes
 STATES = 5  # a weight, its gradient, two moments, its best value
 WITH_OTHERS = 2  # times the nodes of a mini-batch: with labelled nodes and pairs, and their neighbours
 SHARE_FREE = 0.9  # of the free memory that a fit may plan to take
-
-_SHUFFLING = ("dgi",)
-_SAMPLING = ("pairdis", "pairsim")  # these read few nodes a step; any other task counts as reading all
 
 
 @dataclass(frozen=True)
@@ -61,54 +64,71 @@ class Estimate:
 
 def estimate(graph: Graph, settings: Settings) -> Estimate:
     """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
-    tasks = tuple(Spec.parse(text).name for text in settings.all_tasks)
+    groups = _groups(graph, settings)
     teachers = len(settings.tasks) if settings.method == "agssl" else 0
-    rows, share = _rows(graph, settings, tasks), 1.0
+    rows, share = _rows(graph, settings, groups), 1.0
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
-        rows, share = nodes * settings.layers * (TRAINING + SHUFFLED), nodes / graph.num_nodes
+        views = max(sum(needs.views for needs in group) for group in groups)
+        rows = nodes * settings.layers * (TRAINING + SHUFFLED + VIEW * views)
+        share = nodes / graph.num_nodes
+    matrices = max(sum(needs.entries for needs in group) for group in groups) * PER_ENTRY
+    scores = max(sum(needs.scores for needs in group) for group in groups) * SCORES * FLOAT
     return Estimate(
         process=PROCESS,
-        graph=int(_graph_bytes(graph) * share),
-        activations=int(rows * settings.hidden * FLOAT + _wide_head(graph, tasks)),
-        weights=_weights(graph, settings, tasks) * FLOAT * (STATES + teachers + 1),
+        graph=int((_graph_bytes(graph) + matrices) * share),
+        activations=int(rows * settings.hidden * FLOAT + scores),
+        weights=_weights(graph, settings, groups) * FLOAT * (STATES + teachers + 1),
         logits=(3 * teachers + 8) * graph.num_nodes * graph.num_classes * FLOAT,
     )
 
 
-def _rows(graph: Graph, settings: Settings, tasks: tuple[str, ...]) -> float:
+def _groups(graph: Graph, settings: Settings) -> list[list[Needs]]:
+    """What the tasks of each network need that the method trains, one after the other."""
+    needs = {text: make_task(text).needs(graph, settings.hidden) for text in settings.all_tasks}
+    if settings.method not in ("agssl", "single"):
+        return [list(needs.values())]
+    student = [[needs[text] for text in settings.student_tasks or ()]] if settings.method == "agssl" else []
+    return [[needs[text]] for text in settings.tasks] + student
+
+
+def _rows(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> float:
     """Rows of width F that the largest step holds."""
     n, layers = graph.num_nodes, settings.layers
     last = n * (EVALUATION + 2 * (layers - 1))  # every network ends with a pass over all nodes
+    steps = [_step(graph, layers, settings.norm == "batch", group) for group in groups]
     if settings.method == "agssl":
-        own = tuple(Spec.parse(text).name for text in settings.student_tasks or ())
-        last = max(last, _step(graph, layers, True, own))  # so does the student's every step
-    groups = [tasks] if settings.method in ("gcn", "joint") else [(task,) for task in tasks]
-    return max(last, *(_step(graph, layers, settings.norm == "batch", group) for group in groups))
+        steps[-1] = _step(graph, layers, True, groups[-1])  # the student's every step is one, too
+    return max(last, *steps)
 
 
-def _step(graph: Graph, layers: int, whole: bool, tasks: tuple[str, ...]) -> float:
+def _step(graph: Graph, layers: int, whole: bool, tasks: list[Needs]) -> float:
     """Rows that one step with these tasks holds."""
-    sampled = not whole and all(task in _SAMPLING for task in tasks)
-    rows = _reach(graph, layers, bool(tasks)) if sampled else graph.num_nodes * layers
-    shuffled = any(task in _SHUFFLING for task in tasks)
-    predicting = sum(task not in _SAMPLING and task not in _SHUFFLING for task in tasks)
-    return rows * (TRAINING + SHUFFLED * shuffled) + graph.num_nodes * PREDICTING * predicting
+    read = [needs.nodes for needs in tasks]
+    own = _reach(graph, layers, None if whole or None in read else sum(nodes or 0 for nodes in read))
+    predicting = sum(needs.nodes is None and not needs.shuffles for needs in tasks)
+    views = sum(
+        needs.views * _reach(graph, layers, None if whole else needs.view_nodes, labels=False) for needs in tasks
+    )
+    shuffled = any(needs.shuffles for needs in tasks)
+    return own * (TRAINING + SHUFFLED * shuffled) + views * VIEW + graph.num_nodes * PREDICTING * predicting
 
 
-def _reach(graph: Graph, layers: int, pairs: bool) -> int:
-    """Rows of all layers that a step on the labels (and on pairs of a thousand nodes or so) must compute."""
+def _reach(graph: Graph, layers: int, count: int | None, labels: bool = True) -> int:
+    """Rows of all layers that a pass for `count` nodes (None: all) and for the labels must compute."""
     n = graph.num_nodes
+    if count is None:
+        return n * layers
     draw = Rng(0).child("memory").numpy()
     seen = np.zeros(n, dtype=bool)
-    labelled = graph.split.train if graph.split is not None else np.flatnonzero(graph.y >= 0)
-    seen[labelled] = True
-    if pairs:
-        seen[draw.integers(n, size=min(n, 1600))] = True
+    if labels:
+        seen[graph.split.train if graph.split is not None else np.flatnonzero(graph.y >= 0)] = True
+    seen[draw.integers(n, size=min(n, count))] = True
     total = 0
     for _ in range(layers):
         seen[neighbour_entries(graph, np.flatnonzero(seen))[0]] = True
-        total += int(seen.sum())
+        rows = int(seen.sum())
+        total += n if rows > WORTHWHILE * n else rows
     return total
 
 
@@ -119,18 +139,16 @@ def _graph_bytes(graph: Graph) -> int:
     return entries * PER_EDGE + graph.x.nnz * (PER_VALUE + 8)
 
 
-def _weights(graph: Graph, settings: Settings, tasks: tuple[str, ...]) -> int:
+def _weights(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> int:
     """Numbers that learn in the largest network."""
-    width = settings.hidden
-    network = graph.num_features * width + (settings.layers - 1) * width**2 + width * graph.num_classes
-    heads = [width**2 if task in _SHUFFLING else 4 * width if task in _SAMPLING else 1000 * width for task in tasks]
-    return network + (sum(heads) if settings.method == "joint" else max(heads, default=0))
+    encoder = _encoder(graph, settings)
+    heads = (sum(needs.parameters + needs.encoders * encoder for needs in group) for group in groups)
+    return encoder + settings.hidden * graph.num_classes + max(heads)
 
 
-def _wide_head(graph: Graph, tasks: tuple[str, ...]) -> int:
-    """Scores of the block of nodes that a predicting head works on at a time."""
-    reads_all = any(task not in _SAMPLING and task not in _SHUFFLING for task in tasks)
-    return 4 * min(graph.num_nodes, 2048) * 1000 * FLOAT if reads_all else 0
+def _encoder(graph: Graph, settings: Settings) -> int:
+    """Numbers that learn in the encoder."""
+    return graph.num_features * settings.hidden + (settings.layers - 1) * settings.hidden**2
 
 
 def batch_mode(graph: Graph, settings: Settings, jobs: int = 1) -> str:
@@ -176,10 +194,15 @@ def _cure(graph: Graph, settings: Settings, jobs: int, room: int) -> str:
         if fits(settings.replace(hidden=width)):
             return f"{first}lower --hidden to {width}"
         width //= 2
-    lean = tuple(task for task in settings.tasks if Spec.parse(task).name not in _SHUFFLING)
+    lean = tuple(text for text in settings.tasks if _lean(make_task(text).needs(graph, settings.hidden)))
     if settings.layers > 1 and fits(settings.replace(layers=1, hidden=min(settings.hidden, 64))):
         return f"{first}lower --layers to 1 and --hidden to {min(settings.hidden, 64)}"
     several = settings.method in ("agssl", "joint") and lean and lean != settings.tasks
     if several and fits(settings.replace(tasks=lean, hidden=min(settings.hidden, 32))):
         return f"{first}leave out a task (--tasks {','.join(lean)}) and lower --hidden to 32"
     return f"{first}use a smaller graph or a machine with more memory"
+
+
+def _lean(needs: Needs) -> bool:
+    """Whether a step makes no further view of the whole graph."""
+    return not needs.shuffles and (not needs.views or needs.view_nodes is not None)

@@ -39,16 +39,16 @@ class WeightedTask:
         """All of it that decides the result of a training, for `Stages.checkpoint`."""
         return self.name, self.task.settings(), self.targets, self.weight
 
-    def wanted(self, rng: Rng) -> np.ndarray:
-        """The nodes that a mini-batch must have for this task; see `Task.wanted`."""
-        return self.task.wanted(self.targets, rng.child(self.name))
+    def extra_nodes(self, rng: Rng) -> np.ndarray:
+        """The nodes that a mini-batch must have for this task; see `Task.extra_nodes`."""
+        return self.task.extra_nodes(self.targets, rng.child(self.name))
 
     def restrict_to(self, part: Problem) -> WeightedTask:
         """The same task on a part of the graph (on the whole, itself)."""
         if part.nodes is None:
             return self
         piece = Part(part.graph, part.nodes)
-        return replace(self, targets=self.task.part(self.targets, piece, Rng(0).child("prepare", self.task.name)))
+        return replace(self, targets=self.task.restrict(self.targets, piece, Rng(0).child("prepare", self.task.name)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def _epochs(
     step_of = wrap_ddp(learns, losses_of)
 
     def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
-        for part, step in problem.steps(rng, labels, lambda rng: [w.wanted(rng) for w in tasks]):
+        for part, step in problem.steps(rng, labels, lambda rng: [w.extra_nodes(rng) for w in tasks]):
             yield step_of(part, step)
             after_step(model, heads, tasks)
         World.current().sync_buffers(learns)
