@@ -48,7 +48,7 @@ def test_the_ways_down_and_up_follow_their_formulas() -> None:
     groups = coarse_groups(graph, 2, np.random.default_rng(0))
     m = groups.max() + 1
     assert m < 15
-    down, up = coarse_propagation(graph, groups)
+    pool, between, up = coarse_propagation(graph, groups)
     coarse = np.zeros((m, m))
     for i in range(30):
         for j in graph.neighbours(i):
@@ -58,7 +58,8 @@ def test_the_ways_down_and_up_follow_their_formulas() -> None:
     degree = coarse.sum(1)
     coarse /= np.sqrt(degree[:, None] * degree[None, :])
     mean = np.array([(groups == g) / (groups == g).sum() for g in range(m)])
-    np.testing.assert_allclose(down.toarray(), coarse @ mean, atol=1e-6)
+    np.testing.assert_allclose(pool.toarray(), mean, atol=1e-6)
+    np.testing.assert_allclose(between.toarray(), coarse, atol=1e-6)
     np.testing.assert_allclose(up.toarray(), normalised_of(graph) @ np.eye(m)[groups], atol=1e-6)
 
 

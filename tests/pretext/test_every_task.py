@@ -59,8 +59,8 @@ def views_of(graph: Graph, model: Network, batch: TaskSample) -> Views:
     if batch.permutation is not None:
         order = torch.from_numpy(batch.permutation)
         shuffle = (order, torch.argsort(order))
-    field = full_plan(a, 1)
-    return Views(model(Inputs.of(graph), field, None, shuffle), field, source_of(graph, model))
+    plan = full_plan(a, 1)
+    return Views(model(Inputs.of(graph), plan, None, shuffle), plan, source_of(graph, model))
 
 
 def source_of(graph: Graph, model: Network) -> StepContext:
@@ -94,8 +94,7 @@ def test_the_loss_is_a_finite_scalar(text: str, density: float) -> None:
 def test_gradients_reach_the_encoder_and_the_head(text: str) -> None:
     loss, model, head = step(random_graph(40, 60), text)
     loss.backward()
-    # A head may hold an encoder of its own, whose class head nothing uses, or a copy that is not trained.
-    used = [p for name, p in head.named_parameters() if "class_" not in name and p.requires_grad]
+    used = [p for p in head.parameters() if p.requires_grad]  # a head may hold a copy that is not trained
     for parameter in (model.encoder.layers[0].weight, model.encoder.layers[0].bias, *used):
         assert parameter.grad is not None
         assert torch.isfinite(parameter.grad).all()
@@ -130,14 +129,15 @@ def relabel(targets: Targets, order: np.ndarray) -> Targets:
             moved[name] = array[order]
         elif name in ("similarity", "features", "scale", "edges", "indptr", "indices", "values"):
             moved[name] = array
-        elif not name.startswith(("up_", "down_")):
+        elif not name.startswith(("up_", "pool_", "coarse_")):
             moved[name] = new[array]
     if "values" in targets:
         moved |= stored("", matrix_of(targets, "", len(order))[order][:, order])
     if "up_values" in targets:
-        groups = len(targets["down_indptr"]) - 1
+        groups = len(targets["pool_indptr"]) - 1
         moved |= stored("up_", matrix_of(targets, "up_", groups)[order])
-        moved |= stored("down_", matrix_of(targets, "down_", len(order))[:, order])
+        moved |= stored("pool_", matrix_of(targets, "pool_", len(order))[:, order])
+        moved |= stored("coarse_", matrix_of(targets, "coarse_", groups))
     return moved
 
 
@@ -219,9 +219,9 @@ def test_a_pruned_pass_gives_the_same_loss(text: str) -> None:
         batch = task.sample(targets, Adjacency.of(graph), Rng(1))
     adjacency = Adjacency.of(graph)
     a = adjacency.normalised if batch.masked is None else adjacency.without(*batch.masked)
-    field = pruned_plan(a, 1, None, batch.nodes, limit=2.0)
-    assert field.hidden.tolist() == batch.nodes.tolist()
-    pruned = task.loss(head, Views(model(Inputs.of(graph), field), field, source_of(graph, model)), batch, targets)
+    plan = pruned_plan(a, 1, None, batch.nodes, limit=2.0)
+    assert plan.hidden.tolist() == batch.nodes.tolist()
+    pruned = task.loss(head, Views(model(Inputs.of(graph), plan), plan, source_of(graph, model)), batch, targets)
     torch.testing.assert_close(pruned, task.loss(head, views_of(graph, model, batch), batch, targets))
 
 
@@ -272,7 +272,7 @@ def test_a_step_takes_no_more_than_the_task_says_it_needs(text: str, nodes: int,
     sample = task.sample(targets, Adjacency.of(graph), Rng(1))
     own = views_of(graph, model, sample)
     Counted.passes.clear()
-    task.loss(head, Counted(own.output, own.field, own.source), sample, targets)
+    task.loss(head, Counted(own.output, own.plan, own.source), sample, targets)
 
     def within(count: int | None, limit: int | None) -> bool:
         return (nodes if count is None else count) <= (nodes if limit is None else limit)

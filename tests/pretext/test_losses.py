@@ -53,7 +53,7 @@ class Case:
             a = adjacency.without(*self.batch.masked)
             masked = tuple((int(i), int(j)) for i, j in zip(*self.batch.masked, strict=True))
         shuffle = None
-        field = full_plan(a, 1)
+        plan = full_plan(a, 1)
         exact = dense.normalised_of(self.graph, masked)
         x = self.graph.x
         self.hidden = dense.gcn(model, exact, x)[0].detach().numpy()
@@ -67,7 +67,7 @@ class Case:
             data = dict(batch.data) | {"labels": batch.data["labels"].double()}
             batch = TaskSample(batch.nodes, batch.masked, batch.permutation, data)
         self.loss = self.task.loss(
-            self.head, Views(model(inputs, field, None, shuffle), field), batch, self.targets
+            self.head, Views(model(inputs, plan, None, shuffle), plan), batch, self.targets
         ).item()
 
     @property
@@ -190,8 +190,8 @@ def test_pairsim_has_a_finite_loss_where_one_kind_of_pair_is_missing(edges: list
     task, adjacency = make_task("pairsim"), Adjacency.of(graph)
     targets = task.prepare(graph, Rng(0))
     batch = task.sample(targets, adjacency, Rng(0))
-    field = full_plan(adjacency.without(*batch.masked), 1)
-    views = Views(network(graph).float()(Inputs.of(graph), field), field)
+    plan = full_plan(adjacency.without(*batch.masked), 1)
+    views = Views(network(graph).float()(Inputs.of(graph), plan), plan)
     loss = task.loss(task.head(WIDTH, targets, Rng(0)), views, batch, targets)
     assert torch.isfinite(loss)
     loss.backward()
@@ -209,7 +209,7 @@ def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list
     assert len(masked) == 10
     reduced = dense.normalised_of(graph, masked)
     hidden, logits = dense.gcn(model, reduced, graph.x)
-    nodes = np.arange(40) if views.field.hidden is None else views.field.hidden
+    nodes = np.arange(40) if views.plan.hidden is None else views.plan.hidden
     torch.testing.assert_close(views.hidden(nodes), hidden[nodes], atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(output.logits, logits[graph.split.train], atol=1e-5, rtol=1e-5)
     untouched = dense.gcn(model, dense.normalised_of(graph), graph.x)[0]
@@ -219,13 +219,13 @@ def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list
 def test_a_masked_edge_can_not_be_felt_at_its_other_end() -> None:
     # a path 0-1-2: with the edge (1, 2) masked, the features of 2 do not reach 0 or 1
     graph = build(3, [(0, 1), (1, 2)])
-    field = full_plan(Adjacency.of(graph).without(np.array([1]), np.array([2])), 1)
+    plan = full_plan(Adjacency.of(graph).without(np.array([1]), np.array([2])), 1)
     x = torch.from_numpy(graph.x).double().requires_grad_()
     model = network(graph)
-    a = field.blocks[0]
+    a = plan.blocks[0]
     matrix = torch.sparse_csr_tensor(a.indptr, a.indices, a.values.double(), (3, 3)).to_dense()
     hidden = torch.relu(matrix @ x @ model.encoder.layers[0].weight)
-    torch.testing.assert_close(hidden, model(Inputs(x.detach()), field).hidden[0])
+    torch.testing.assert_close(hidden, model(Inputs(x.detach()), plan).hidden[0])
     (gradient,) = torch.autograd.grad(hidden[:2].sum(), x)
     assert gradient[:2].abs().sum() > 0
     assert not gradient[2].any()

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders import Network, Shape
+from agssl.encoders import Encoder, Network, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
@@ -49,9 +49,12 @@ class Case:
         self.model = Network(shape, Rng(2)).double()
         self.targets = self.task.prepare(graph, Rng(0))
         self.head = self.task.head(WIDTH, self.targets, Rng(1)).double()
+        self.task.start(self.head, self.model.encoder, Rng(1))
+        self.head.double()
+        copied = set(getattr(self.head, "target", torch.nn.Module()).parameters())
         for parameter in self.head.parameters():
-            torch.nn.init.normal_(parameter, std=0.5, generator=torch.Generator().manual_seed(4))
-        self.task.start(self.head, self.model)
+            if parameter not in copied:
+                torch.nn.init.normal_(parameter, std=0.5, generator=torch.Generator().manual_seed(4))
         if hasattr(self.head, "target"):  # a target that has fallen behind
             for parameter in self.head.target.parameters():
                 parameter += 0.1
@@ -65,14 +68,14 @@ class Case:
         if self.batch.permutation is not None:
             order = torch.from_numpy(self.batch.permutation)
             shuffle = (order, torch.argsort(order))
-        inputs, field = Inputs(matrix), full_plan(adjacency.normalised, 1)
+        inputs, plan = Inputs(matrix), full_plan(adjacency.normalised, 1)
         source = StepContext(self.model, inputs, adjacency.normalised, labelled)
-        views = Views(self.model(inputs, field, None, shuffle), field, source)
+        views = Views(self.model(inputs, plan, None, shuffle), plan, source)
         self.loss: Tensor = self.task.loss(self.head, views, self.batch, self.targets)
 
-    def hidden(self, view: View | None = None, model: Network | None = None, token: Tensor | None = None) -> Tensor:
+    def hidden(self, view: View | None = None, encoder: Encoder | None = None, token: Tensor | None = None) -> Tensor:
         """H by dense products, differentiable: the view's input written out as a whole matrix."""
-        view, model = view or View(), model or self.model
+        view, encoder = view or View(), encoder or self.model.encoder
         x = torch.from_numpy(self.x.copy())
         if view.columns is not None:
             x = x * torch.from_numpy(view.columns)
@@ -82,8 +85,10 @@ class Case:
             x = x * torch.from_numpy(view.scale).double()[:, None]
         if view.order is not None:
             x = x[torch.from_numpy(view.order)]
+        if view.pool is not None:
+            x = torch.from_numpy(dense_of(view.pool)) @ x
         a = torch.from_numpy(self.a if view.adjacency is None else dense_of(view.adjacency))
-        hidden = torch.relu(a @ (x @ model.encoder.layers[0].weight) + model.encoder.layers[0].bias)
+        hidden = torch.relu(a @ (x @ encoder.layers[0].weight) + encoder.layers[0].bias)
         return hidden if view.nodes is None else hidden[torch.from_numpy(view.nodes)]
 
     def gradients_match(self, expected: Tensor) -> None:
@@ -172,7 +177,7 @@ def test_graphmae_rebuilds_the_features_of_masked_nodes(gamma: int, density: flo
 def test_mvgrl_tells_nodes_by_the_summary_of_the_other_view(encoder: str, density: float) -> None:
     case = Case(f"mvgrl:encoder={encoder}", density)
     order, diffused = case.batch.permutation, case.head.matrices.get(case.targets, "", case.graph.num_nodes, True)
-    second = case.head.encoder if encoder == "own" else case.model
+    second = case.head.encoder if encoder == "own" else case.model.encoder
     real = [case.hidden(), case.hidden(View(adjacency=diffused), second)]
     fake = [case.hidden(View(order=order)), case.hidden(View(adjacency=diffused, order=order), second)]
     weight = case.head.score.weight
@@ -224,10 +229,11 @@ def test_cg3_contrasts_with_the_coarse_view_and_rebuilds_edges(text: str, labels
     case = Case(text, density, labels)
     settings, data = case.task.settings(), case.batch.data
     fine = case.hidden()
-    groups = len(case.targets["down_indptr"]) - 1
-    down = case.head.matrices.get(case.targets, "down_", case.graph.num_nodes)
-    up = case.head.matrices.get(case.targets, "up_", groups)
-    coarse = torch.from_numpy(dense_of(up)) @ case.hidden(View(adjacency=down), case.head.encoder)
+    groups = len(case.targets["pool_indptr"]) - 1
+    columns = {"pool_": case.graph.num_nodes, "coarse_": groups, "up_": groups}
+    pool, between, up = (case.head.matrices.get(case.targets, way, count) for way, count in columns.items())
+    view = View(pool=pool, adjacency=between)
+    coarse = torch.from_numpy(dense_of(up)) @ case.hidden(view, case.head.encoder)
     (h, c), tau = plain(fine, coarse), settings["temperature"]
     chosen = data["chosen"].numpy()
     expected = rivals.cg3_contrast(h[chosen], c[chosen], range(len(chosen)), tau)

@@ -75,8 +75,8 @@ def test_edges_that_matter_alike_are_dropped_alike() -> None:
 def views_of(graph: Graph, shape: Shape) -> Views:
     model = Network(shape, Rng(0))
     a, inputs = Adjacency.of(graph).normalised, Inputs.of(graph)
-    field = full_plan(a, shape.layers)
-    return Views(model(inputs, field), field, StepContext(model, inputs, a))
+    plan = full_plan(a, shape.layers)
+    return Views(model(inputs, plan), plan, StepContext(model, inputs, a))
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -124,9 +124,9 @@ def test_further_views_leave_the_running_averages_of_batch_norm_alone() -> None:
 
 def test_the_target_encoder_follows_by_its_momentum() -> None:
     task = make_task("bgrl:momentum=0.9")
-    model = Network(Shape(6, 8, 3), Rng(0))
+    model = Network(Shape(6, 8, 3), Rng(0)).encoder
     head = task.head(8, {}, Rng(1))
-    task.start(head, model)
+    task.start(head, model, Rng(1))
     assert set(dict(head.target.named_parameters())) == set(dict(model.named_parameters()))
     before = [p.clone() for p in head.target.parameters()]
     with torch.no_grad():
@@ -147,7 +147,7 @@ def test_the_target_is_moved_once_after_every_step(monkeypatch: pytest.MonkeyPat
     original = Bgrl.after_step
 
     def spy(self, head, model):  # type: ignore[no-untyped-def]
-        assert not torch.equal(head.target.layers[0].weight, model.encoder.layers[0].weight)
+        assert not torch.equal(head.target.layers[0].weight, model.layers[0].weight)
         original(self, head, model)
         seen.append(head.target.layers[0].weight.clone())
 

@@ -135,12 +135,12 @@ def test_the_result_is_that_of_the_best_validation_epoch(method: str) -> None:
     np.testing.assert_allclose(infer(result.model, graph).logits, result.logits, atol=1e-6)
 
 
-@pytest.mark.parametrize("head", ["gcn", "linear"])
+@pytest.mark.parametrize("head", ["conv", "linear"])
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_returned_model_computes_the_returned_logits(head: str, layers: int) -> None:
     graph = blocks_graph()
     result = train_method(graph, settings(method="gcn", head=head, layers=layers))
-    last = None if head == "gcn" else np.eye(60)
+    last = None if head == "conv" else np.eye(60)
     hidden, logits = dense.gcn(result.model, dense.normalised_of(graph), graph.x, last)
     torch.testing.assert_close(logits.detach(), result.logits, atol=1e-5, rtol=1e-5)
     found = infer(result.model, graph)

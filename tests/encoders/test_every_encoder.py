@@ -1,0 +1,245 @@
+"""What every registered encoder must fulfil, another package's as well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from agssl import AGSSL
+from agssl.base.rng import Rng
+from agssl.base.spec import Spec
+from agssl.data.graph import Graph
+from agssl.encoders import ENCODERS, Network, Pass, Shape, encoder_class, joined
+from agssl.fitting.fit import Resources, fit
+from agssl.ops import subgraph, tiles
+from agssl.ops.adjacency import Adjacency, take_rows
+from agssl.ops.csr import identity
+from agssl.ops.features import Inputs
+from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
+from agssl.pretext import TASKS
+from agssl.store.checkpoints import CheckpointStore
+from agssl.train.infer import infer
+from agssl.train.problem import Problem
+from reference.graphs import blocks_graph, build, permuted, random_graph
+from reference.settings import quick
+
+EVERY = [*ENCODERS]
+
+pytestmark = pytest.mark.parametrize("text", EVERY)
+
+
+def network(graph: Graph, text: str, seed: int = 0, **changes: object) -> Network:
+    shape = Shape(graph.num_features, 8, graph.num_classes, encoder=text)
+    return Network(replace(shape, **changes), Rng(seed))  # type: ignore[arg-type]
+
+
+def adjacency_of(graph: Graph, text: str) -> Adjacency:
+    return Adjacency.of(graph, norm=ENCODERS[Spec.parse(text).name].propagation)
+
+
+def plan_of(graph: Graph, model: Network) -> ForwardPlan:
+    matrix = adjacency_of(graph, model.shape.encoder).normalised
+    plan = full_plan(matrix, model.encoder.hops)
+    return plan if model.head.propagates else replace(plan, head=identity(graph.num_nodes))
+
+
+def both(model: Network, graph: Graph, rng: Rng | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Hidden rows and logits of all nodes."""
+    output = model(Inputs.of(graph), plan_of(graph, model), rng)
+    assert output.logits is not None
+    return joined(output.hidden), output.logits
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("head", ["conv", "linear"])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
+    text: str, layers: int, head: str, density: float
+) -> None:
+    graph = random_graph(40, 50, density=density)
+    model = network(graph, text, layers=layers, head=head)
+    plan = plan_of(graph, model)
+    outputs, wanted = np.array([3, 17, 5]), np.array([2, 9, 30])
+    last = take_rows(plan.head, outputs)
+    pruned = pruned_plan(plan.blocks[0], model.encoder.hops, (last, outputs), wanted, limit=2.0)
+    inputs = Inputs.of(graph)
+    cut, whole = model(inputs, pruned), model(inputs, plan)
+    at = pruned.positions(wanted)
+    torch.testing.assert_close(cut.logits, whole.logits[outputs], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(joined(cut.hidden)[at], joined(whole.hidden)[wanted], atol=1e-5, rtol=1e-5)
+    found = []
+    for output, rows, hidden in ((cut, slice(None), at), (whole, outputs, wanted)):
+        loss = output.logits[rows].cos().sum() + joined(output.hidden)[hidden].sin().sum()
+        found.append(torch.autograd.grad(loss, list(model.parameters())))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("head", ["conv", "linear"])
+@pytest.mark.parametrize("norm", ["none", "batch"])
+def test_inference_block_by_block_is_the_forward_pass(
+    text: str, layers: int, head: str, norm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = random_graph(50, 90, density=0.5)
+    model = network(graph, text, layers=layers, head=head, norm=norm)
+    both(model, graph, Rng(1))  # running averages are no longer those of the start
+    monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 20)
+    found = infer(model, graph)
+    hidden, logits = both(model, graph)
+    torch.testing.assert_close(torch.from_numpy(found.logits), logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(torch.from_numpy(found.hidden), hidden, atol=1e-5, rtol=1e-5)
+
+
+def test_relabelling_the_nodes_relabels_the_result(text: str) -> None:
+    graph = random_graph(40, 60, density=0.5)
+    order = np.random.default_rng(5).permutation(40)
+    model = network(graph, text, layers=2)
+    here, there = both(model, graph), both(model, permuted(graph, order))
+    for a, b in zip(here, there, strict=True):
+        torch.testing.assert_close(a[order], b, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_tiles_change_nothing(text: str, layers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph(40, 60, density=0.5)
+    model = network(graph, text, hidden=2 * tiles.TILE, layers=layers)
+    one = both(model, graph)
+    monkeypatch.setattr(tiles, "CACHED_BYTES", 0)
+    for a, b in zip(one, both(model, graph), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
+
+
+def test_a_masked_edge_is_no_edge(text: str) -> None:
+    graph = random_graph(30, 60)
+    model, adjacency = network(graph, text, layers=2), adjacency_of(graph, text)
+    rows = np.repeat(np.arange(30), graph.degree)
+    source, target = rows[:4], graph.indices[:4].astype(np.int64)
+    gone = {frozenset(pair) for pair in zip(source.tolist(), target.tolist(), strict=True)}
+    kept = [(i, j) for i, j in zip(rows.tolist(), graph.indices.tolist(), strict=True) if i < j]
+    kept = [pair for pair in kept if frozenset(pair) not in gone]
+    smaller = replace(build(30, kept), x=graph.x, y=graph.y, classes=graph.classes)
+    masked = full_plan(adjacency.without(source, target), 2)
+    hidden = joined(model(Inputs.of(graph), masked).hidden)
+    torch.testing.assert_close(hidden, both(model, smaller)[0], atol=1e-5, rtol=1e-5)
+    # and so is one that a random view drops
+    keep = np.array([frozenset(ends) not in gone for ends in _edges(adjacency)])
+    thin = full_plan(adjacency.thinned(keep), 2)
+    torch.testing.assert_close(joined(model(Inputs.of(graph), thin).hidden), hidden, atol=1e-5, rtol=1e-5)
+
+
+def _edges(adjacency: Adjacency) -> list[tuple[int, int]]:
+    upper = adjacency.edges[0]
+    return list(zip(adjacency.rows[upper].tolist(), adjacency.indices[upper].tolist(), strict=True))
+
+
+def test_the_corrupted_view_is_the_graph_with_shuffled_features(text: str) -> None:
+    graph = random_graph(40, 60, density=0.5)
+    model = network(graph, text, layers=2)
+    order = torch.randperm(40, generator=torch.Generator().manual_seed(0))
+    output = model(Inputs.of(graph), plan_of(graph, model), permutation=(order, torch.argsort(order)))
+    shuffled = replace(graph, x=graph.x[order.numpy()])
+    torch.testing.assert_close(joined(output.corrupted), both(model, shuffled)[0], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(joined(output.hidden), both(model, graph)[0], atol=1e-5, rtol=1e-5)
+
+
+def test_two_views_do_not_change_each_other(text: str) -> None:
+    graph = random_graph(40, 60, density=0.5)
+    model = network(graph, text)
+    x, plan = Inputs.of(graph).sharing({}), plan_of(graph, model)
+    first, again = (joined(model.encoder(x, plan, Pass(real=False))).detach().clone() for _ in range(2))
+    assert torch.equal(first, again)
+
+
+def test_a_sibling_has_the_shape_and_other_weights(text: str) -> None:
+    graph = random_graph()
+    encoder = network(graph, text, layers=2).encoder
+    other = encoder.sibling(Rng(5))
+    assert type(other) is type(encoder) and other.shape == encoder.shape and other.settings == encoder.settings
+    pairs = list(zip(encoder.parameters(), other.parameters(), strict=True))
+    assert all(a.shape == b.shape for a, b in pairs) and any(not torch.equal(a, b) for a, b in pairs)
+
+
+def test_the_same_seed_gives_the_same_weights(text: str) -> None:
+    graph = random_graph()
+    a, b = (network(graph, text, seed=3).state_dict() for _ in range(2))
+    assert all(torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("task", [*TASKS])
+def test_every_task_takes_a_step_and_moves_the_encoder(text: str, task: str) -> None:
+    graph = blocks_graph()
+    result = fit(graph, quick(method="single", tasks=(task,), alpha=1.0, encoder=text, epochs=2))
+    fresh = Network(result.fitted.shape, Rng(0).child("teacher", task).child("model"))
+    moved = [
+        not torch.equal(a, b)
+        for a, b in zip(fresh.encoder.parameters(), result.fitted.model.encoder.parameters(), strict=True)
+    ]
+    assert any(moved) and np.isfinite(result.fitted.logits).all()
+
+
+@pytest.mark.parametrize("mode", ["partition", "neighbour"])
+def test_mini_batches_train_it(text: str, mode: str) -> None:
+    graph = blocks_graph()
+    result = fit(graph, quick(method="gcn", encoder=text, batch=mode, batch_nodes=20, epochs=3))
+    assert np.isfinite(result.fitted.logits).all()
+
+
+def test_a_part_that_is_the_whole_graph_propagates_as_the_whole(text: str) -> None:
+    graph = blocks_graph()
+    problem = Problem.of(graph, Shape(graph.num_features, 8, graph.num_classes, encoder=text))
+    part = problem.part(np.arange(graph.num_nodes))
+    torch.testing.assert_close(part.normalised.values, problem.normalised.values)
+
+
+def test_a_whole_fit_is_saved_and_loaded_with_its_encoder(text: str, tmp_path: Path) -> None:
+    graph = blocks_graph()
+    how = quick(tasks=("clu:clusters=3", "pairsim"), encoder=text)
+    model = AGSSL(random_state=0, **{name: getattr(how, name) for name in vars(how)}).fit(graph)
+    model.save(tmp_path / "model.safetensors")
+    again = AGSSL.load(tmp_path / "model.safetensors")
+    assert again.settings().encoder == text
+    np.testing.assert_array_equal(again.predict_proba(graph), model.predict_proba(graph))
+    np.testing.assert_allclose(model.predict_proba(graph), model.predict_proba(), atol=1e-5)
+
+
+def test_a_training_goes_on_from_its_checkpoint(text: str, tmp_path: Path) -> None:
+    graph, how = blocks_graph(), quick(method="gcn", encoder=text)
+    store = CheckpointStore(tmp_path, every=0, min_seconds=0)
+    first, again = (fit(graph, how, resources=Resources(checkpoints=store)).fitted for _ in range(2))
+    np.testing.assert_array_equal(first.logits, again.logits)
+
+
+class Largest(TorchDispatchMode):
+    """Watches the size of every tensor that an operation makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        out = func(*args, **(kwargs or {}))
+        sizes = [leaf.numel() for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+        self.elements = max([self.elements, *sizes])
+        return out
+
+
+def test_memory_grows_with_nodes_and_edges_only(text: str) -> None:
+    graph = random_graph(20_000, 60_000, seed=1)
+    model = network(graph, text)
+    with Largest() as largest:
+        _, logits = both(model, graph, Rng(0))
+        logits.sum().backward()
+    assert largest.elements <= 4 * 8 * (graph.num_nodes + 2 * graph.num_edges)
+
+
+def test_it_says_what_it_is(text: str) -> None:
+    kind = encoder_class(Shape(1, 1, 2, encoder=text))
+    assert kind.name == text and kind.propagation in ("symmetric", "mean")
+    assert (kind.__doc__ or "").strip()
