@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agssl.base.errors import SettingsError
-from agssl.config import Settings, effective, parse_alpha, read_toml
+from agssl.config import DESCRIBED, METHODS, Settings, effective, parse_alpha, read_toml
+from agssl.config.kinds import Choice
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,10 @@ from agssl.config import Settings, effective, parse_alpha, read_toml
         ("tasks", (1,)),
         ("tasks", 7),
         ("integration", ["ts"]),
+        ("encoder", 3),
+        ("student_gradient", 1),
+        ("student_tasks", 5.0),
+        ("student_tasks", {"par": -1}),
         ("alpha", -1),
         ("alpha", 10**400),
         ("alpha", "big"),
@@ -59,6 +65,35 @@ from agssl.config import Settings, effective, parse_alpha, read_toml
 def test_a_setting_that_makes_no_sense_is_named(name: str, value: Any) -> None:
     with pytest.raises(SettingsError, match=name.removesuffix("s")):
         Settings(**{name: value})
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_every_setting_is_described(name: str) -> None:
+    about = DESCRIBED[name]
+    assert about.help and not about.help.endswith(".")
+    assert about.check(name, about.default) == about.default == getattr(Settings(), name)
+    assert set(about.methods or ()) <= set(METHODS)
+    if isinstance(about.kind, Choice):
+        assert all(choice in about.help for choice in about.kind.names)
+    if about.search is not None:
+        assert [about.check(name, _as_given(about.search.per_task, v)) for v in about.search.values]
+
+
+def _as_given(per_task: bool, value: Any) -> Any:
+    return {"par": value} if per_task else value
+
+
+def test_settings_do_not_change() -> None:
+    settings = Settings()
+    for name in ("hidden", "hiden"):
+        with pytest.raises(dataclasses.FrozenInstanceError, match=name):
+            setattr(settings, name, 3)
+    assert settings == Settings() and hash(settings) == hash(Settings())
+
+
+def test_settings_survive_the_way_to_another_process() -> None:
+    settings = Settings(hidden=8, alpha={"par": 1.0})
+    assert pickle.loads(pickle.dumps(settings)) == settings
 
 
 def test_the_plain_gcn_needs_no_task() -> None:
@@ -130,14 +165,39 @@ def test_alpha_that_is_not_understood(text: str) -> None:
         parse_alpha(text)
 
 
-def test_every_setting_is_an_option_of_fit() -> None:
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_every_setting_is_an_option_of_fit(name: str) -> None:
     from agssl.cli.main import build_parser
 
     subparsers = next(action for action in build_parser()._actions if action.dest == "command")
     assert subparsers.choices is not None
     options = subparsers.choices["fit"]._option_string_actions  # type: ignore[call-overload, index]
-    for field in dataclasses.fields(Settings):
-        assert f"--{field.name.replace('_', '-')}" in options
+    option = options[f"--{name.replace('_', '-')}"]
+    assert DESCRIBED[name].help in option.help
+    if DESCRIBED[name].default_text and option.type is not None:
+        assert option.type(DESCRIBED[name].default_text) == DESCRIBED[name].default
+
+
+def test_what_a_method_does_not_read_does_not_count() -> None:
+    def changed(method: str, **changes: Any) -> bool:
+        base = Settings(method=method, tasks=("par",))
+        return effective(base.replace(**changes)) != effective(base)
+
+    readers = {
+        "tasks": ({"tasks": ("clu",)}, {"agssl", "single", "joint", "autossl"}),
+        "tau": ({"tau": 2.0}, {"agssl"}),
+        "folds": ({"folds": 5}, {"agssl", "autossl"}),
+        "autossl_lr": ({"autossl_lr": 0.1}, {"autossl"}),
+        "hidden": ({"hidden": 8}, set(METHODS)),
+        "encoder": ({"encoder": "sage"}, set(METHODS)),
+    }
+    for name, (changes, expected) in readers.items():
+        assert {method for method in METHODS if changed(method, **changes)} == expected, name
+
+
+@pytest.mark.parametrize("name", ["encoder", "feature_norm", "skip_weight"])
+def test_results_from_before_a_setting_keep_their_identity(name: str) -> None:
+    assert name not in effective(Settings())
 
 
 def test_how_a_graph_is_cut_counts_only_where_it_is_cut() -> None:

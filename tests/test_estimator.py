@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from sklearn.exceptions import NotFittedError
 
 from agssl import AGSSL, Graph
 from agssl.base.errors import GraphError, SettingsError
-from agssl.config import Settings
+from agssl.config import DESCRIBED, Settings
 from agssl.data.splits import Split
 from agssl.explain.layout import flat_map
+from agssl.shipped import settings_for
 from reference.graphs import blocks_graph, build
 
 FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "weights_from": "train", "alpha": 1.0}
@@ -55,10 +57,53 @@ def test_params_can_be_read_set_and_cloned() -> None:
         copy.set_params(hiden=3)
 
 
-def test_every_setting_is_a_parameter_with_the_same_default() -> None:
-    defaults = AGSSL().get_params()
-    for name, value in vars(Settings()).items():
-        assert defaults[name] == value
+OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1}
+
+
+def test_parameters_are_the_settings_and_a_few_of_its_own() -> None:
+    assert AGSSL().get_params() == vars(Settings()) | OWN
+    assert AGSSL().settings() == Settings()
+
+
+def test_the_order_of_parameters_that_may_come_without_a_name_is_fixed() -> None:
+    parameters = inspect.signature(AGSSL).parameters.values()
+    order = ["tasks", "integration", "strategy", "hidden", "layers", "dropout", "alpha", "beta", "tau", "lr"]
+    order += ["weight_decay", "epochs", "patience", "random_state"]
+    assert [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == order
+    assert {p.kind for p in parameters} == {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("name", [*DESCRIBED, *OWN])
+def test_help_describes_every_parameter(name: str) -> None:
+    described = inspect.getdoc(AGSSL).partition("Args:")[2].partition("Attributes:")[0]
+    (text,) = re.findall(rf"^    {name}: (.*(?:\n     .*)*)", described, re.MULTILINE)
+    text = " ".join(text.split())
+    assert f"by default {AGSSL().get_params()[name]!r}" in text.replace("By default", "by default")
+    assert name in OWN or DESCRIBED[name].help in text
+
+
+def test_models_are_told_apart_by_identity() -> None:
+    model = AGSSL()
+    assert model != AGSSL() and len({model, AGSSL()}) == 2
+
+
+def test_a_dataset_brings_its_shipped_settings() -> None:
+    shipped = AGSSL.for_dataset("Computers", hidden=16, random_state=3)
+    expected, path = settings_for("computers", {"hidden": 16})
+    assert path is not None and expected != Settings(hidden=16)
+    assert shipped.settings() == expected and shipped.random_state == 3
+    assert AGSSL.for_dataset("digits").get_params() == AGSSL().get_params()
+    with pytest.raises(SettingsError, match="did you mean 'computers'"):
+        AGSSL.for_dataset("computrs")
+    with pytest.raises(TypeError, match="hiden"):
+        AGSSL.for_dataset("computers", hiden=16)
+
+
+def test_a_loaded_model_has_its_settings_again(tmp_path: Path) -> None:
+    model = AGSSL(**FAST, skip_weight=0.2, patience=None, random_state=3).fit(named_graph())
+    model.save(tmp_path / "model")
+    loaded = AGSSL.load(tmp_path / "model")
+    assert loaded.settings() == model.settings() and loaded.random_state == 3
 
 
 def test_a_clone_of_a_fitted_model_is_not_fitted(fitted: AGSSL) -> None:
@@ -90,7 +135,7 @@ def test_predictions_fit_together(fitted: AGSSL) -> None:
     assert fitted.n_features_in_ == 8
 
 
-def test_task_weights_say_whom_each_node_trusted(fitted: AGSSL) -> None:
+def test_task_weights_are_teacher_weights_of_each_node(fitted: AGSSL) -> None:
     assert fitted.task_names_ == ("clu", "pairdis")
     assert fitted.task_weights_.shape == (60, 2)
     np.testing.assert_allclose(fitted.task_weights_.sum(1), 1, rtol=1e-5)

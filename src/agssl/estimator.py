@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from agssl.base.errors import GraphError
-from agssl.config import PAPER_TASKS, Settings
+from agssl.config import DESCRIBED, SettingFields, Settings, described, documented
 from agssl.data.convert import to_graph
+from agssl.data.datasets import dataset_spec
 from agssl.data.graph import Graph
 from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
 from agssl.explain.plots import embedding_map, training_curves, weights_by_group
 from agssl.explain.summary import fit_result, result_html, result_text
 from agssl.fitting.fit import Resources, fit, split_for
+from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
 from agssl.store.fitted import FittedModel, load_fitted, save_fitted
 from agssl.store.run_writer import columns
@@ -30,22 +33,36 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class AGSSL(ClassifierMixin, BaseEstimator):
-    """One GNN teacher a pretext task, trusted node by node, distilled into one student.
+@described  # not AGSSL itself: scikit-learn's classes have no types, and would hide the signature from type checkers
+class Parameters(SettingFields):
+    """What the estimator takes: all settings, and a few of its own."""
 
-    Parameters are those of `agssl.config.Settings`, plus:
+    random_state: int | None = field(default=0, kw_only=False)
+    split: str = "auto"
+    cache: str | Path | None = None
+    device: str = "cpu"
+    threads: int = 1
+
+
+@documented
+class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
+    """One teacher per pretext task, weighed for each node, distilled into one student.
+
+    `AGSSL.for_dataset(name)` has the settings that come with the package for a dataset, as `agssl fit name` does.
 
     Args:
-        split: how to split the labelled nodes where the graph brings no split (see `agssl.data.splits`).
-        random_state: seed of everything random.
-        cache: folder for prepared targets; None keeps them in memory.
-        device: "cpu" or a torch device.
-        threads: of torch, while fitting.
+        random_state: seed of everything random, but for a split that the graph brings; None is 0. By default 0.
+        split: how to split the labelled nodes where the graph brings no split, see `agssl.data.splits`. By default
+            'auto'.
+        cache: folder for prepared targets; by default None, which keeps them in memory.
+        device: 'cpu' or a torch device, by default 'cpu'.
+        threads: threads of torch while fitting, by default 1.
+        {settings}
 
     Attributes:
         classes_: names of the classes, in the order of the columns of `predict_proba`.
-        task_weights_: lambda [N, K], whom each node trusted (with autossl, the same for all nodes); None for methods
-            that learn none.
+        task_weights_: lambda [N, K], the per-node teacher weights (with autossl, the same for all nodes); None for
+            methods that learn none.
         task_names_: names of the K teachers, or of the K tasks that autossl weighed.
         teachers_: logits of each teacher by name, [N, C].
         history_: records of every epoch by stage.
@@ -59,98 +76,28 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         (1797, 10)
     """
 
-    def __init__(
-        self,
-        tasks: tuple[str, ...] = PAPER_TASKS,
-        integration: str = "ts",
-        strategy: str = "jt",
-        hidden: int = Settings.hidden,
-        layers: int = 1,
-        dropout: float = Settings.dropout,
-        alpha: float | str | Mapping[str, float] | None = None,
-        beta: float = Settings.beta,
-        tau: float = Settings.tau,
-        lr: float = 0.01,
-        weight_decay: float = 5e-4,
-        epochs: int = 500,
-        patience: int | None = Settings.patience,
-        random_state: int | None = 0,
-        *,
-        method: str = "agssl",
-        feature_norm: str = Settings.feature_norm,
-        skip_weight: float = Settings.skip_weight,
-        head: str = "gcn",
-        norm: str = "none",
-        input_dropout: float = Settings.input_dropout,
-        class_weight: str = "none",
-        batch: str = Settings.batch,
-        batch_nodes: int = Settings.batch_nodes,
-        weights_from: str = Settings.weights_from,
-        folds: int = Settings.folds,
-        calibrate: str = Settings.calibrate,
-        shrinkage: float = Settings.shrinkage,
-        student_gradient: bool = Settings.student_gradient,
-        student_dropout: float = Settings.student_dropout,
-        student_tasks: Mapping[str, float] | None = None,
-        generations: int = Settings.generations,
-        task_weights: Mapping[str, float] | None = None,
-        autossl_objective: str = Settings.autossl_objective,
-        autossl_search: str = Settings.autossl_search,
-        autossl_budget: int = Settings.autossl_budget,
-        autossl_lr: float = Settings.autossl_lr,
-        split: str = "auto",
-        cache: str | Path | None = None,
-        device: str = "cpu",
-        threads: int = 1,
-    ) -> None:
-        self.tasks = tasks
-        self.integration = integration
-        self.strategy = strategy
-        self.hidden = hidden
-        self.layers = layers
-        self.dropout = dropout
-        self.alpha = alpha
-        self.beta = beta
-        self.tau = tau
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.patience = patience
-        self.random_state = random_state
-        self.method = method
-        self.feature_norm = feature_norm
-        self.skip_weight = skip_weight
-        self.head = head
-        self.norm = norm
-        self.input_dropout = input_dropout
-        self.class_weight = class_weight
-        self.batch = batch
-        self.batch_nodes = batch_nodes
-        self.weights_from = weights_from
-        self.folds = folds
-        self.calibrate = calibrate
-        self.shrinkage = shrinkage
-        self.student_gradient = student_gradient
-        self.student_dropout = student_dropout
-        self.student_tasks = student_tasks
-        self.generations = generations
-        self.task_weights = task_weights
-        self.autossl_objective = autossl_objective
-        self.autossl_search = autossl_search
-        self.autossl_budget = autossl_budget
-        self.autossl_lr = autossl_lr
-        self.split = split
-        self.cache = cache
-        self.device = device
-        self.threads = threads
+    @classmethod
+    def for_dataset(cls, name: str, **changes: Any) -> AGSSL:
+        """A model with the settings that come with the package for a dataset, those of `agssl fit name`.
+
+        Fitted on `load_dataset(name)`, it gives the same bits as the command. For another seed, draw the split by it,
+        too: `AGSSL.for_dataset(name, random_state=3).fit(load_dataset(name, seed=3))`.
+
+        Args:
+            name: as for `load_dataset`; a dataset without a config has the defaults.
+            changes: parameters to set otherwise; `method`, `integration`, `strategy` and `tasks` also decide which of
+                the dataset's configs is used.
+        """
+        given = {key: value for key, value in changes.items() if key in DESCRIBED}
+        settings, _ = settings_for(dataset_spec(name).name, given)
+        return cls(**(vars(settings) | changes))
 
     def settings(self) -> Settings:
         """The parameters as checked settings."""
-        own = ("split", "random_state", "cache", "device", "threads")
-        return Settings(**{name: value for name, value in self.get_params(deep=False).items() if name not in own})
+        return Settings(**{name: getattr(self, name) for name in DESCRIBED})
 
     def fit(self, graph: Any, y: Any = None, *, watch: Any = None) -> AGSSL:
-        """MethodResult a `Graph`, a PyG `Data`, or `(adjacency, X, y)` with -1 for unlabelled nodes.
+        """Fit a `Graph`, a PyG `Data`, or `(adjacency, X, y)` with -1 for unlabelled nodes.
 
         Args:
             graph: the graph with its labels.
@@ -162,7 +109,8 @@ class AGSSL(ClassifierMixin, BaseEstimator):
             graph = (*graph[:2], y) if isinstance(graph, tuple) else to_graph(graph).with_labels(np.asarray(y))
         graph = to_graph(graph)
         graph = split_for(graph, self.split, seed)
-        where = Resources(None if self.cache is None else Path(self.cache), None, self.device, self.threads)
+        cache = None if self.cache is None else Path(self.cache)
+        where = Resources(cache=cache, device=self.device, threads=self.threads)
         result = fit(graph, settings, seed, where, watch or ignore)
         self._take(result.fitted)
         self.graph_, self.history_ = graph, result.history
@@ -213,12 +161,12 @@ class AGSSL(ClassifierMixin, BaseEstimator):
         return float(np.average(predicted[at] == truth, weights=weight))
 
     def explain(self, node: int | str) -> Explanation:
-        """Whom a node trusted, what each teacher said of it, and its neighbours."""
+        """The teacher weights of a node, what each teacher said of it, and its neighbours."""
         check_is_fitted(self, "fitted_")
         return explain_node(self.fitted_, self._fitted_graph(), node)
 
     def plot_weights_by_degree(self) -> Figure:
-        """A heatmap of whom nodes of each degree trusted (needs the extra `plot`)."""
+        """A heatmap of the teacher weights by degree (needs the extra `plot`)."""
         check_is_fitted(self, "fitted_")
         return weights_by_group(by_degree(self.fitted_, self._fitted_graph().degree), "degree")
 
@@ -260,8 +208,7 @@ class AGSSL(ClassifierMixin, BaseEstimator):
     def load(cls, path: str | Path) -> AGSSL:
         """A model written by `save`, or the `model.safetensors` of a run; no code in the file is run."""
         fitted = load_fitted(path)
-        values = {f: getattr(fitted.settings, f) for f in vars(fitted.settings)}
-        model = cls(random_state=fitted.seed, **values)
+        model = cls(random_state=fitted.seed, **vars(fitted.settings))
         model._take(fitted)
         return model
 

@@ -64,3 +64,18 @@ def with_config(dataset: str, given: Mapping[str, Any], folder: Path = FOLDER) -
         alpha = {name: weight for name, weight in values["alpha"].items() if name in named}
         values["alpha"] = alpha or None
     return values, path
+
+
+def settings_for(graph: str | None, given: Mapping[str, Any]) -> tuple[Settings, Path | None]:
+    """What to fit: the settings given, before those of the dataset's config, before defaults; and the config, if any.
+
+    Args:
+        graph: a dataset's name, in any case, or a path, which has no config; None: leave configs out.
+        given: settings by name.
+    """
+    if graph is None:
+        return Settings().replace(**given), None
+    from agssl.data.datasets import dataset_spec, is_dataset
+
+    values, path = with_config(dataset_spec(graph).name if is_dataset(graph) else graph, given)
+    return Settings().replace(**values), path

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agssl import AGSSL, load_dataset
 from agssl.cli import fit as command
 from agssl.store.run import Run
 
@@ -291,6 +292,32 @@ def test_a_table_becomes_a_graph(agssl: Callable[..., Any], graph: Path) -> None
     assert done.code == 0, done.err
     assert json.loads(done.out)["run"] == "runs/nodes-gcn"
     assert Run.open("runs/nodes-gcn").source.knn == 3
+
+
+def test_python_gives_the_bits_of_the_command_line(agssl: Callable[..., Any]) -> None:
+    _compare("digits", agssl, shipped=False)
+
+
+def test_python_gives_the_bits_of_the_command_line_with_a_shipped_config(
+    agssl: Callable[..., Any], data_root: Path
+) -> None:
+    _compare("cora", agssl, shipped=True)
+
+
+def _compare(name: str, agssl: Callable[..., Any], shipped: bool) -> None:
+    words = ("--epochs", 3, "--tasks", "clu,pairdis", "--integration", "ts")
+    done = agssl("fit", name, *words, "--out", "run")
+    assert done.code == 0, done.err
+    assert (f"settings from {name}.toml" in done.err) == shipped
+    theirs = Run.open("run").fitted(0)
+    changes = {"epochs": 3, "tasks": ("clu", "pairdis"), "integration": "ts"}
+    model = AGSSL.for_dataset(name, **changes).fit(load_dataset(name))
+    assert model.settings() == theirs.settings.replace(batch="auto")  # the command line chose whether in parts
+    ours = model.fitted_
+    for part in ("logits", "teacher_logits", "weights"):
+        assert getattr(ours, part).tobytes() == getattr(theirs, part).tobytes(), part
+    for mine, other in zip(ours.model.parameters(), theirs.model.parameters(), strict=True):
+        assert mine.equal(other)
 
 
 def test_names_of_runs_are_safe_file_names() -> None:

@@ -13,23 +13,25 @@ import pytest
 from agssl.base.errors import GraphError, TrainingError
 from agssl.config import Settings
 from agssl.data.graph import Graph
+from agssl.fitting import fit as fitting
 from agssl.search import objective, study
 from agssl.search.objective import halved, trim, without_test
 from agssl.search.outcome import best_of, gain_of, importances, mean_by_node, trial_rows
-from agssl.search.space import CHOICES, space_of
+from agssl.search.space import space_of
 from agssl.search.study import Event, Search, count, open_study, run_study, train_teachers
 from agssl.store.checkpoints import CheckpointStore
 from reference.graphs import blocks_graph
 from reference.settings import quick
 
 BASE = quick(method="gcn")
+SPACE = space_of(BASE)
 SEEDS = (100, 101)
 
 
 def search_of(path: Path, graph: Graph | None = None) -> Search:
     graph = blocks_graph(90) if graph is None else graph
     graphs = {seed: without_test(graph, "auto", seed) for seed in SEEDS}
-    return Search("blocks", BASE, space_of(BASE), graphs, path / "study.db")
+    return Search("blocks", BASE, SPACE, graphs, path / "study.db")
 
 
 def run(search: Search, trials: int) -> list[Event]:
@@ -90,8 +92,8 @@ def test_the_fit_sees_one_half_of_validation_and_is_scored_on_the_other(monkeypa
         seen.append(given)
         return real(given, *args, **kwargs)
 
-    real = objective.fit
-    monkeypatch.setattr(objective, "fit", fake)
+    real = fitting.train_method
+    monkeypatch.setattr(fitting, "train_method", fake)
     value = objective.score(objective.Common({100: half}), objective.TrialSeed(0, 0, BASE, 100))
     (given,) = seen
     assert (given.y[list(checked)] == -1).all() and (given.y[list(kept)] == graph.y[list(kept)]).all()
@@ -132,7 +134,7 @@ def test_a_small_space_is_tried_as_a_whole_and_once(tmp_path: Path, monkeypatch:
 def test_no_position_is_tried_twice_and_a_space_may_run_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = scored(monkeypatch, lambda task: 1 - abs(task.settings.hidden - 128) / 1000 - task.settings.dropout / 10)
     search = replace(search_of(tmp_path), space=space_of(BASE, ["hidden", "dropout"]))
-    positions = len(CHOICES["hidden"]) * len(CHOICES["dropout"])
+    positions = len(SPACE["hidden"]) * len(SPACE["dropout"])
     assert search.all is None  # too large to be tried as a whole from the start
     events = run(search, 20) + run(search, positions + 1)
     assert len(events) == len({event.number for event in events}) == positions
@@ -233,7 +235,7 @@ def test_trials_that_break_down_are_passed_over_but_not_for_ever(
 def test_a_position_that_failed_is_not_tried_again_until_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = replace(search_of(tmp_path), space={"skip_weight": CHOICES["skip_weight"]})
+    search = replace(search_of(tmp_path), space={"skip_weight": SPACE["skip_weight"]})
     tasks = scored(monkeypatch, lambda task: "too large" if task.settings.skip_weight > 0.3 else 0.5)
     events = run(search, 4)
     assert sorted(event.state for event in events) == ["complete", "complete", "failed", "failed"]
@@ -243,7 +245,7 @@ def test_a_position_that_failed_is_not_tried_again_until_the_next_run(
 
 
 def test_a_search_whose_every_position_fails_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    search = replace(search_of(tmp_path), space={"skip_weight": CHOICES["skip_weight"]})
+    search = replace(search_of(tmp_path), space={"skip_weight": SPACE["skip_weight"]})
     scored(monkeypatch, lambda task: "too large")
     with pytest.raises(TrainingError, match="all 4 trials failed, the last one because: too large"):
         run(search, 4)
@@ -271,7 +273,7 @@ def test_whatever_breaks_a_trial_fails_it_and_not_the_study(
     events = run(search, 2)
     assert events[0].state == "failed" and [event.state for event in events].count("complete") == 2
     assert events[0].why == why
-    fails.update(CHOICES["hidden"])  # type: ignore[arg-type]
+    fails.update(SPACE["hidden"])  # type: ignore[arg-type]
     with pytest.raises(TrainingError, match=f"11 trials failed, the last one because: {why}"):
         run(search, 3)
     assert not [t for t in open_study(search).get_trials() if t.state.name == "RUNNING"]
@@ -311,7 +313,7 @@ def test_another_graph_split_or_list_of_choices_makes_another_study(tmp_path: Pa
 
 
 def test_a_search_says_how_sure_its_gain_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    search = replace(search_of(tmp_path), space={"skip_weight": CHOICES["skip_weight"]})
+    search = replace(search_of(tmp_path), space={"skip_weight": SPACE["skip_weight"]})
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
     fixed = {seed: half.split.test % 3 == 1 for seed, half in halves.items()}
     monkeypatch.setattr(study, "score", lambda common, task: fixed[task.seed])

@@ -198,7 +198,8 @@ def _dataset(name: str) -> str:
 
 def _change(text: str) -> tuple[str, Any]:
     """A setting as NAME=VALUE, the value as JSON or plain text; weights as for `fit`, too (alpha=par=10,clu=1)."""
-    from agssl.config import Settings, parse_alpha, parse_task_weights
+    from agssl.config import DESCRIBED, Settings
+    from agssl.config.kinds import AlphaKind, TaskWeights
 
     name, equals, value = text.partition("=")
     if not equals:
@@ -208,8 +209,8 @@ def _change(text: str) -> tuple[str, Any]:
     except ValueError:
         found = value
     name = name.strip().replace("-", "_")
-    by_task = {"alpha": parse_alpha, "task_weights": parse_task_weights, "student_tasks": parse_task_weights}
-    found = by_task[name](found) if name in by_task and isinstance(found, str) else found
+    kind = DESCRIBED[name].kind if name in DESCRIBED else None
+    found = kind.parse(found) if isinstance(kind, AlphaKind | TaskWeights) and isinstance(found, str) else found
     Settings().replace(**{name: found})  # a mistake shows before anything runs
     return name, found
 

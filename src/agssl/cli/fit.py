@@ -142,15 +142,31 @@ def run_fit(args: argparse.Namespace) -> int:
         finished = writer.unfinished.finished(plan.seeds)
         if writer.unfinished.anything():
             say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
-        cache = data_folders().cache / "targets"
-        where = (writer.staging, cache, args.device, args.threads, args.checkpoint, args.workers)
-        job = runner.Job(graph, settings, plan.split, *where)
+        job = runner.Job(
+            graph,
+            settings,
+            plan.split,
+            out=writer.staging,
+            cache=data_folders().cache / "targets",
+            device=args.device,
+            threads=args.threads,
+            checkpoint=args.checkpoint,
+            workers=args.workers,
+        )
         start = time.perf_counter()
         alone = cluster is None and min(jobs, len(plan.seeds)) == 1
         with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, alone) as progress:
             follow = Following(progress, args.track, Path(out), settings)
-            watchers = (follow.watch, follow.done, finished, cluster, progress.taught)
-            results = runner.fit_seeds(job, plan.seeds, jobs, *watchers)
+            results = runner.fit_seeds(
+                job,
+                plan.seeds,
+                jobs,
+                watch=follow.watch,
+                done=follow.done,
+                finished=finished,
+                cluster=cluster,
+                taught=progress.taught,
+            )
         summary = runner.summarise(graph.name, settings, results)
         summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
         about = describe(

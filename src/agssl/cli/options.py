@@ -1,105 +1,46 @@
-"""Options of `agssl fit` and the like: every field of `Settings` is one, and any may come from a TOML file instead."""
+"""Options of `agssl fit` and the like: every setting is one, and any may come from a TOML file instead."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agssl import config
 from agssl.base.errors import SettingsError
-from agssl.config import RUN_KEYS, Settings, parse_alpha, parse_task_weights, read_toml
-from agssl.shipped import with_config
+from agssl.config import DESCRIBED, RUN_KEYS, Settings, none_for_zero, read_toml
+from agssl.config.kinds import Flag, Kind
+from agssl.shipped import settings_for
 
 if TYPE_CHECKING:
     from agssl.scale.cluster import Cluster
 
-_HELP = {
-    "method": f"{', '.join(config.METHODS)}",
-    "tasks": "pretext tasks, with commas; settings of a task after colons, as in par:parts=100",
-    "integration": "whom each node trusts: lf, ts, random, average, weighted, was",
-    "strategy": "teachers by joint training (jt) or by pre-training and fine-tuning (pf)",
-    "hidden": "width of the hidden representation",
-    "layers": "layers of the encoder",
-    "feature_norm": "none: features as given; l2: rows of unit L2 norm; binary: the same after nonzeros became 1",
-    "skip_weight": "what a node keeps of itself at each propagation, from 0 (its self-loop alone) to below 1",
-    "head": "the class head: gcn or linear",
-    "norm": "none or batch",
-    "dropout": "dropout of the hidden representation",
-    "input_dropout": "dropout of the features",
-    "alpha": "weight of the pretext losses: a number, one a task (par=10,clu=1), or auto (from the paper's grid)",
-    "beta": "weight of the distillation loss",
-    "tau": "temperature of the distillation",
-    "lr": "learning rate",
-    "weight_decay": "L2 penalty",
-    "epochs": "most epochs of a stage",
-    "patience": "epochs without a better validation result before a stage ends, 0 for never",
-    "class_weight": "none, or balanced: rare classes count more",
-    "batch": "what a step sees: full (the whole graph), partition or neighbour (a part), auto (full if memory allows)",
-    "batch_nodes": "nodes of a mini-batch, about",
-    "weights_from": f"by which predictions task weights are fitted: {', '.join(config.WEIGHTS_FROM)}",
-    "folds": "folds of crossfit",
-    "calibrate": "bring each teacher in line with the labels that judge it: its confidence and how frequent classes "
-    "are (classes), its confidence (temperature), or not at all (none)",
-    "shrinkage": "pull of the teachers' weights toward equal ones; 0.1 is strong",
-    "student_gradient": "let the loss of the teachers' weights move the student, too",
-    "student_dropout": "dropout of the student's hidden representation",
-    "student_tasks": "pretext tasks that students train with beside the teachers, and their weights (par=20)",
-    "generations": "students in turn; the one before joins the teachers with half the weight, and is kept if the next "
-    "is clearly worse",
-    "task_weights": "fixed weights of method joint, one a task (par=1,clu=0.2); 1/K each if not given",
-    "autossl_objective": "what autossl judges task weights by: labels (of --weights-from) or homophily (no labels)",
-    "autossl_search": "how autossl searches task weights: gradient, or es (CMA-ES, one training a candidate; extra es)",
-    "autossl_budget": "trainings of --autossl-search es",
-    "autossl_lr": "learning rate of task weights in autossl",
-}
-
-
-def _tasks(text: str) -> tuple[str, ...]:
-    return tuple(task.strip() for task in text.split(",") if task.strip())
-
-
-_TYPES: Mapping[str, Callable[[str], Any]] = {
-    "int": int,
-    "int | None": int,
-    "float": float,
-    "float | None": float,
-    "str": str,
-    "str | None": str,
-    "tuple[str, ...]": _tasks,
-    "Alpha": parse_alpha,
-    "Mapping[str, float] | None": parse_task_weights,
-}
-
 MOST_SEEDS = 10_000  # nobody waits for more, and a slip of the finger should not fill the memory with a list of them
-
-_METAVARS = {"int": "N", "float": "X", "tuple[str,": "NAMES", "Alpha": "X", "Mapping[str,": "NAME=X"}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """One option for each field of `Settings`; what is not given stays out of the namespace."""
+    """One option for each setting; what is not given stays out of the namespace."""
     group = parser.add_argument_group("settings", "Each can also stand in the file of --config; options win.")
-    for field in dataclasses.fields(Settings):
-        option = "--" + field.name.replace("_", "-")
-        text = _HELP.get(field.name, field.name.replace("_", " ")).replace("%", "%%") + _default(field.default)
-        dest = f"set_{field.name}"
-        if field.type == "bool":
-            action = argparse.BooleanOptionalAction
-            group.add_argument(option, dest=dest, action=action, default=argparse.SUPPRESS, help=text)
-        elif str(field.type) in _TYPES:  # anything more intricate comes from a file only
-            kind = _TYPES[str(field.type)]
-            metavar = _METAVARS.get(str(field.type).split()[0], "NAME")
-            group.add_argument(option, dest=dest, type=kind, default=argparse.SUPPRESS, metavar=metavar, help=text)
+    for name, about in DESCRIBED.items():
+        default = f" (default: {about.default_text})" if about.default_text else ""
+        how: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+        if not isinstance(about.kind, Flag):
+            how = {"type": _reader(about.kind), "metavar": about.kind.metavar}
+        text = about.help.replace("%", "%%") + default
+        option = "--" + name.replace("_", "-")
+        group.add_argument(option, dest=f"set_{name}", default=argparse.SUPPRESS, help=text, **how)
 
 
-def _default(value: Any) -> str:
-    if value is None or value is dataclasses.MISSING:
-        return ""
-    return f" (default: {','.join(value) if isinstance(value, tuple) else value})"
+def _reader(kind: Kind) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            return kind.parse(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {kind.words}") from None
+
+    return read
 
 
 def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -232,12 +173,10 @@ def make_plan(args: argparse.Namespace) -> Plan:
     values = {} if args.config is None else read_toml(args.config, RUN_KEYS)
     config: str | None = args.config
     seeds, split = values.pop("seeds", 1), values.pop("split", "auto")
-    values |= given_settings(args)
-    if config is None and not args.no_config:
-        values, path = with_config(_dataset_name(args.graph), values)
-        config = None if path is None else f"shipped:{path.name}"
-    if values.get("patience") == 0:
-        values["patience"] = None
+    values |= none_for_zero(given_settings(args))
+    shipped = config is None and not args.no_config
+    settings, path = settings_for(args.graph if shipped else None, values)
+    config = config if path is None else f"shipped:{path.name}"
     if args.seeds is not None:
         seeds = args.seeds
     elif args.seed is not None:
@@ -245,19 +184,12 @@ def make_plan(args: argparse.Namespace) -> Plan:
     split = split if args.split is None else args.split
     if not isinstance(split, str):
         raise SettingsError(f"split = {split!r}, but it must be text, as in random:20/500/1000")
-    return Plan(Settings().replace(**values), _seeds(seeds), split, config)
+    return Plan(settings, _seeds(seeds), split, config)
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, Any]:
     """The settings that options set, see `add_settings`."""
     return {name.removeprefix("set_"): value for name, value in vars(args).items() if name.startswith("set_")}
-
-
-def _dataset_name(graph: str) -> str:
-    """What a dataset's configs are called by; a path has none."""
-    from agssl.data.datasets import dataset_spec, is_dataset
-
-    return dataset_spec(graph).name if is_dataset(graph) else graph
 
 
 def _seeds(value: Any) -> tuple[int, ...]:

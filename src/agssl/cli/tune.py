@@ -107,7 +107,15 @@ def run_tune(args: argparse.Namespace) -> int:
     del graph  # from here on nobody has a test label
     out = Path(args.out or f"results/tune/{name if args.shared else config_name(name, plan.settings)}.toml")
     storage = Path(args.study) if args.study else out.with_suffix(".db")
-    search = Search(name, plan.settings, space, graphs, storage, data_folders().cache, args.threads)
+    search = Search(
+        dataset=name,
+        base=plan.settings,
+        space=space,
+        graphs=graphs,
+        storage=storage,
+        cache=data_folders().cache,
+        threads=args.threads,
+    )
     storage.parent.mkdir(parents=True, exist_ok=True)
     lock = Lock(storage.with_name(f".{storage.name}.lock"))
     lock.take(str(storage))

@@ -1,4 +1,4 @@
-"""The search space: the paper's (App. G), with dropout, one alpha a task, and what is read of features and teachers."""
+"""The search space: what the descriptions of settings and tasks say, for one method."""
 
 from __future__ import annotations
 
@@ -9,29 +9,10 @@ from typing import Any
 
 from agssl.base.errors import unknown_name
 from agssl.base.spec import Spec
-from agssl.config import CALIBRATIONS, FEATURE_NORMS, NORMS, Settings
+from agssl.config import DESCRIBED, Settings
+from agssl.config.describe import Value
 from agssl.pretext import TASKS
 from agssl.pretext.prepare import make_task
-
-WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)
-STUDENT_WEIGHTS = (0.0, 5.0, 20.0, 60.0)  # of a task that students train with
-DROPOUT = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-WHOLE = ("hidden", "generations")  # parameters that are whole numbers
-BY_TASK = ("alpha", "student_tasks")  # settings with a number a task
-Value = float | str
-CHOICES: Mapping[str, tuple[Value, ...]] = {
-    "feature_norm": FEATURE_NORMS,
-    "skip_weight": (0.0, 0.2, 0.4, 0.6),
-    "norm": NORMS,
-    "hidden": (32, 64, 128, 256, 512),
-    "dropout": DROPOUT,
-    "input_dropout": (0.0, *DROPOUT),
-    "beta": WEIGHTS,
-    "tau": (1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0),
-    "student_dropout": (0.0, *DROPOUT),
-    "generations": (1, 2, 3),
-    "calibrate": CALIBRATIONS,
-}
 
 Space = dict[str, tuple[Value, ...]]  # by parameter, what it may be, in order
 
@@ -44,25 +25,31 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
         only: search these alone; `alpha` stands for all of them. The tasks' own settings, such as `par.parts`, and
             tasks of the students, such as `student_tasks.par`, are searched only where they are named, each or all.
     """
-    names = ["feature_norm", "skip_weight", "norm", "hidden", "dropout", "input_dropout"]
     tasks = list(dict.fromkeys(Spec.parse(text).name for text in base.tasks))
-    # a network that pre-trains on one task alone has nothing to weigh it against
-    weighed = base.method != "gcn" and (base.strategy == "jt" or base.method not in ("agssl", "single"))
-    names += [f"alpha.{task}" for task in tasks] if weighed else []
-    names += ["beta", "tau", "student_dropout", "generations"] if base.method == "agssl" else []
-    names += ["calibrate"] if base.method == "agssl" and base.weights_from != "train" else []
-    space: Space = {name: WEIGHTS if name.startswith("alpha.") else CHOICES[name] for name in names}
+    space = _ranges(base, tasks, on_request=False)
     if only is None:
         return space
     wanted = set(only)
     once = [] if base.method == "gcn" else [task for task in tasks if len(_named(base, task)) == 1]
-    if base.method == "agssl":
-        space |= {f"student_tasks.{task}": STUDENT_WEIGHTS for task in tasks}
+    space |= _ranges(base, tasks, on_request=True)
     space |= {f"{task}.{name}": choices for task in once for name, choices in TASKS[task].space.items()}
     for name in wanted:
         if name not in space and name not in {known.split(".")[0] for known in space}:
             raise unknown_name("parameter", name, space)
     return {name: choices for name, choices in space.items() if name in wanted or name.split(".")[0] in wanted}
+
+
+def _ranges(base: Settings, tasks: Iterable[str], on_request: bool) -> Space:
+    """What the descriptions of settings say, in their order: what is searched unasked, or only on request."""
+    space: Space = {}
+    for name, about in DESCRIBED.items():
+        found = about.search
+        if found is None or found.on_request != on_request:
+            continue
+        if about.read_by(base.method) and found.useful(base):
+            parameters = [f"{name}.{task}" for task in tasks] if found.per_task else [name]
+            space |= dict.fromkeys(parameters, found.values)
+    return space
 
 
 def setting_of(name: str) -> str:
@@ -72,7 +59,7 @@ def setting_of(name: str) -> str:
     ('tau', 'alpha', 'tasks')
     """
     first, dot, _ = name.partition(".")
-    return "tasks" if dot and first not in BY_TASK else first
+    return "tasks" if dot and first not in DESCRIBED else first
 
 
 def _named(base: Settings, task: str) -> list[int]:
@@ -91,8 +78,8 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
     changes: dict[str, Any] = {}
     tasks = list(base.tasks)
     for name, value in values.items():
-        if setting_of(name) in BY_TASK:
-            setting, _, task = name.partition(".")
+        setting, dot, task = name.partition(".")
+        if dot and setting in DESCRIBED:
             before = changes.get(setting, getattr(base, setting))
             changes[setting] = (dict(before) if isinstance(before, Mapping) else {}) | {task: float(value)}
         elif setting_of(name) == "tasks":
@@ -100,7 +87,7 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
             (at,) = _named(base, task)
             tasks[at] = str(Spec.parse(tasks[at]).with_option(own, value))
         else:
-            changes[name] = value if isinstance(value, str) else int(value) if name in WHOLE else float(value)
+            changes[name] = type(DESCRIBED[name].default)(value)
     return base.replace(tasks=tuple(tasks), **changes)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from agssl.base.errors import MissingExtraError, TrainingError
 from agssl.base.processes import work
-from agssl.config import Settings, effective
+from agssl.config import DESCRIBED, Settings, effective
 from agssl.data.graph import Graph
 from agssl.search.objective import Common, TrialSeed, halved, score, trim
 from agssl.search.space import Space, all_of, setting_of, settings_of, start
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 STARTUP = 5  # complete trials before any is pruned
 SMALL = 32  # positions of a space that are all tried, in turn and with all seeds
 RANDOM = 10  # trials before the sampler learns from those before
-# settings that leave teachers as they are
-STUDENTS = {"beta", "tau", "student_dropout", "student_tasks", "generations", "calibrate"}
 AGAIN = 2  # times that a trial goes back to the queue because its process died; it may itself be why
 
 log = logging.getLogger("agssl")
@@ -175,11 +173,9 @@ def train_teachers(
         say: hears of every teacher.
         cluster: where to train them instead of here.
     """
-    if (
-        search.checkpoints is None
-        or search.base.method != "agssl"
-        or not STUDENTS.issuperset(map(setting_of, search.space))
-    ):
+    # what a teacher's own method reads makes other teachers
+    differ = any(DESCRIBED[setting_of(name)].read_by("single") for name in search.space)
+    if search.checkpoints is None or search.base.method != "agssl" or differ:
         return
     halves = {seed: halved(graph, seed) for seed, graph in search.graphs.items()}
     common = Common(halves, search.cache, search.checkpoints, search.threads)

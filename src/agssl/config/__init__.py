@@ -1,0 +1,29 @@
+"""Settings: each described once, checked, read from TOML and written to it."""
+
+from agssl.config.describe import Description, SearchRange, described, documented
+from agssl.config.fields import DESCRIBED, METHODS, PAPER_TASKS, WEIGHTS_FROM, SettingFields
+from agssl.config.files import RUN_KEYS, none_for_zero, read_toml
+from agssl.config.kinds import Alpha, parse_alpha, parse_task_weights
+from agssl.config.old_names import renamed
+from agssl.config.settings import Settings, effective
+
+__all__ = [
+    "DESCRIBED",
+    "METHODS",
+    "PAPER_TASKS",
+    "RUN_KEYS",
+    "WEIGHTS_FROM",
+    "Alpha",
+    "Description",
+    "SearchRange",
+    "SettingFields",
+    "Settings",
+    "described",
+    "documented",
+    "effective",
+    "none_for_zero",
+    "parse_alpha",
+    "parse_task_weights",
+    "read_toml",
+    "renamed",
+]

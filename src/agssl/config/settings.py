@@ -1,0 +1,139 @@
+"""Settings as a whole: checked when made, and never changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agssl.base.errors import SettingsError, unknown_name
+from agssl.base.spec import Spec
+from agssl.config.fields import DESCRIBED, PAPER_TASKS, SettingFields
+from agssl.config.old_names import renamed
+
+
+@dataclass(unsafe_hash=True)
+class Settings(SettingFields):
+    """Everything that decides the result of a fit, but the graph, its split and the seed.
+
+    Names are those of the estimator's parameters and, with dashes, of the command line's options.
+    """
+
+    def __post_init__(self) -> None:
+        for name, about in DESCRIBED.items():
+            self._keep(name, about.check(name, getattr(self, name)))
+        self._check_tasks()
+        self._check_alpha()
+        if self.method == "autossl" and self.batch in ("partition", "neighbour"):
+            raise SettingsError(
+                f"batch = {self.batch!r}, but autossl searches on the whole graph; choose full, or another method"
+            )
+        if self.task_weights is not None:
+            self._check_task_weights(self.task_weights)
+        if self.student_tasks is not None:  # a weight of 0 is none
+            self._keep("student_tasks", {name: w for name, w in self.student_tasks.items() if w > 0} or None)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self) or name not in DESCRIBED:  # each is set once, when they are made
+            raise dataclasses.FrozenInstanceError(f"settings do not change; make others by replace({name}=...)")
+        super().__setattr__(name, value)
+
+    def _keep(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_tasks(self) -> None:
+        if not self.tasks and self.method != "gcn":
+            raise SettingsError(
+                f"no task is named, but method {self.method!r} needs at least one, e.g. {', '.join(PAPER_TASKS)}"
+            )
+        for number, text in enumerate(self.tasks):
+            if text in self.tasks[:number]:
+                raise SettingsError(
+                    f"the task {text!r} is named twice; name it once, or give the second other settings"
+                )
+        if self.method == "single" and len(self.tasks) != 1:
+            raise SettingsError(
+                f"method single takes one task, not {len(self.tasks)}; name one, as in --tasks {self.tasks[0]}"
+            )
+
+    def _check_alpha(self) -> None:
+        names = {Spec.parse(text).name for text in self.tasks}
+        for name in self.alpha if isinstance(self.alpha, Mapping) else ():
+            if name not in names and self.method != "gcn":
+                raise unknown_name("task in alpha", str(name), names)
+
+    def _check_task_weights(self, given: Mapping[str, float]) -> None:
+        if self.method != "joint":
+            raise SettingsError(
+                f"task_weights are those of method joint, but the method is {self.method}; leave them out"
+            )
+        names = {name for text in self.tasks for name in (text, Spec.parse(text).name)}
+        for name in given:
+            if name not in names:
+                raise unknown_name("task in task_weights", str(name), names)
+        for text in self.tasks:
+            if text not in given and Spec.parse(text).name not in given:
+                raise SettingsError(f"task_weights has no weight for {text!r}; give each task one, 0 to leave it out")
+        if not any(map(self.task_weight, self.tasks)):
+            raise SettingsError("task_weights are all 0; give at least one task a weight above 0")
+
+    def alpha_of(self, text: str) -> float | str | None:
+        """Alpha of a task as given: a number, "auto", or None, where the task brings its own to choose from."""
+        if isinstance(self.alpha, Mapping):
+            return self.alpha.get(Spec.parse(text).name)
+        return self.alpha
+
+    def task_weight(self, text: str) -> float:
+        """lambda of a task in method joint: 1/K, or what was given for its text or its name."""
+        if self.task_weights is None:
+            return 1 / len(self.tasks)
+        return float(self.task_weights.get(text, self.task_weights.get(Spec.parse(text).name, 0.0)))
+
+    @property
+    def all_tasks(self) -> tuple[str, ...]:
+        """The tasks that some network of the method trains with: teachers, and students by themselves.
+
+        >>> Settings(tasks=("clu",), student_tasks={"par": 20.0}).all_tasks
+        ('clu', 'par')
+        """
+        if self.method == "gcn":
+            return ()
+        own = () if self.method != "agssl" or self.student_tasks is None else tuple(self.student_tasks)
+        return tuple(dict.fromkeys((*self.tasks, *own)))
+
+    def of_teacher(self, text: str) -> Settings:
+        """With these, `fit` trains the teacher of one task, and nothing else.
+
+        >>> Settings(alpha={"par": 5.0, "clu": 1.0}, tasks=("par", "clu")).of_teacher("clu").alpha
+        {'clu': 1.0}
+        """
+        alpha = self.alpha
+        if isinstance(alpha, Mapping):
+            alpha = {name: value for name, value in alpha.items() if name == Spec.parse(text).name}
+        return self.replace(method="single", tasks=(text,), alpha=alpha)
+
+    def replace(self, **changes: Any) -> Settings:
+        """The same settings with some changed; unknown names are refused."""
+        for name in changes:
+            if name not in DESCRIBED:
+                raise unknown_name("setting", name, DESCRIBED)
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, None left out, as TOML and JSON take them."""
+        values = dataclasses.asdict(self)
+        values = {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+        return {name: dict(v) if isinstance(v, Mapping) else v for name, v in values.items() if v is not None}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+        """The inverse of `to_dict`: a setting that may be None and is not there is None."""
+        absent = {name: None for name, about in DESCRIBED.items() if about.kind.optional}
+        return cls().replace(**(absent | renamed(values)))
+
+
+def effective(settings: Settings) -> dict[str, Any]:
+    """The settings that decide the result, as plain values: those that the method reads, and that count."""
+    read = {name for name, about in DESCRIBED.items() if about.read_by(settings.method) and about.counts(settings)}
+    return {name: value for name, value in settings.to_dict().items() if name in read}
