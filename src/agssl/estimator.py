@@ -25,6 +25,7 @@ from agssl.fitting.fit import Resources, fit, split_for
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
 from agssl.store.fitted import FittedModel, load_fitted, save_fitted
+from agssl.store.run import Run
 from agssl.store.run_writer import columns
 from agssl.train.infer import infer
 from agssl.train.network import ignore
@@ -206,8 +207,21 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
 
     @classmethod
     def load(cls, path: str | Path) -> AGSSL:
-        """A model written by `save`, or the `model.safetensors` of a run; no code in the file is run."""
-        fitted = load_fitted(path)
+        """A fitted estimator from a file that `save` wrote, or from the folder of a run of `agssl fit`.
+
+        Of a run with several seeds it is the first; others are in its `seed-*/model.safetensors`. No code in the file
+        is run. The graph is not part of a model: `predict()` answers for the fitted nodes without it, `embed` and
+        `explain` need it.
+
+        Args:
+            path: the file or the folder.
+
+        Example:
+            >>> model = AGSSL.load("runs/digits-agssl-ts")  # doctest: +SKIP
+            >>> model.predict().shape  # doctest: +SKIP
+            (1797,)
+        """
+        fitted = Run.open(path).fitted() if Path(path).is_dir() else load_fitted(path)
         model = cls(random_state=fitted.seed, **vars(fitted.settings))
         model._take(fitted)
         return model

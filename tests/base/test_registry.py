@@ -9,7 +9,7 @@ import torch
 
 from agssl.base import registry
 from agssl.base.errors import SettingsError, unknown_name
-from agssl.base.registry import Registry
+from agssl.base.registry import Entry, Registry
 from agssl.config import Settings
 from agssl.pretext import Task
 from agssl.pretext import base as pretext_base
@@ -79,6 +79,52 @@ def test_an_unknown_name_gives_the_nearest_ones() -> None:
     with pytest.raises(SettingsError, match=r"unknown thing 'zzz'\. Known"):
         mine["zzz"]
     assert "aple" not in mine
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Registry:
+    """A registry for which another package offers something that can't be imported."""
+
+    def entry_points(*, group: str) -> list[EntryPoint]:
+        return [EntryPoint("pear", "no.such:Pear", group), EntryPoint("degree", f"{REFERENCE}:Degree", group)]
+
+    monkeypatch.setattr(registry, "entry_points", entry_points)
+    mine: Registry[object] = Registry("thing", "agssl.nothing")
+    mine.add("apple", int)
+    return mine
+
+
+def test_an_entry_point_that_fails_is_a_warning_and_the_rest_works(
+    broken: Registry, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert list(broken) == ["apple", "degree"]
+    assert len(caplog.records) == 1
+    assert "the thing 'pear' is left out: no.such offers it as no.such:Pear" in caplog.text
+
+
+def test_asking_for_an_entry_point_that_fails_says_why(broken: Registry) -> None:
+    with pytest.raises(SettingsError, match=r"'pear' can't be loaded: .*No module named 'no'"):
+        broken["pear"]
+
+
+def test_a_description_is_the_classs_own_first_line_and_its_defaults() -> None:
+    class Plain:
+        """What it is.
+
+        More.
+        """
+
+        def __init__(self, needed: int, size: int = 3, how: str | None = None) -> None:
+            pass
+
+    class Heir(Plain):
+        pass
+
+    mine: Registry[type] = Registry("thing", "agssl.nothing")
+    mine.add("plain", Plain)
+    mine.add("heir", Heir)
+    settings = {"size": 3, "how": None}
+    assert mine.describe() == [Entry("plain", "What it is.", settings), Entry("heir", "", settings)]
 
 
 def test_nearest_names_ignore_case() -> None:

@@ -26,7 +26,7 @@ def test_help_is_quick_because_it_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "set()"
 
 
-@pytest.mark.parametrize("command", [[], ["data"], ["fit"], ["predict"], ["explain"], ["embed"]])
+@pytest.mark.parametrize("command", [[], ["data"], ["list"], ["fit"], ["predict"], ["explain"], ["embed"]])
 def test_every_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*command, "--help"]) == 0
     assert f"  agssl {' '.join(command)}" in capsys.readouterr().out.split("example")[1]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from agssl.base.errors import AgsslError, GraphError, SettingsError
 from agssl.base.processes import work
 from agssl.cli.main import main
 from agssl.scale import cluster as cluster_module
-from agssl.scale.cluster import Cluster, connect
+from agssl.scale.cluster import Cluster, Origin, connect
 from reference.processes import alive, descendants, title, until
 from reference.tasks import lose, share, sleep_long
 
@@ -36,10 +37,10 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_an_item_is_refused_where_other_versions_are_installed() -> None:
-    ours = cluster_module._versions()
-    assert cluster_module._run(str, 7, os.getcwd(), ours) == "7"
+    ours = Origin.of_this_process()
+    assert cluster_module._run(str, 7, ours) == "7"
     with pytest.raises(AgsslError, match="install the same on all"):
-        cluster_module._run(str, 7, os.getcwd(), ("0.0.1", ours[1]))
+        cluster_module._run(str, 7, replace(ours, versions=("0.0.1", ours.versions[1])))
 
 
 @pytest.mark.parametrize("address", ["ray://head:10001", "head", "127.0.0.1:1"])

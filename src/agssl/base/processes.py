@@ -12,6 +12,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from multiprocessing.connection import wait as wait_for_end
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agssl.base.plugins import Plugin, loaded_plugins, take_plugins
+
 if TYPE_CHECKING:
     from agssl.scale.cluster import Cluster
 
@@ -59,7 +61,9 @@ def _processes(call: Callable[[T], R], count: int, fresh: bool) -> Iterator[Call
     # spawn, because forking a process that has run torch threads can hang
     context = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(count, context, _begin, (call,), max_tasks_per_child=1 if fresh else None)
+    pool = ProcessPoolExecutor(
+        count, context, _begin, (call, loaded_plugins()), max_tasks_per_child=1 if fresh else None
+    )
 
     def submit(item: T) -> Future[R]:
         # workers inherit this: Ctrl-C reaches the whole terminal, but is ours to deal with
@@ -82,11 +86,12 @@ def _processes(call: Callable[[T], R], count: int, fresh: bool) -> Iterator[Call
 _call: Callable[[Any], Any]  # of a worker process
 
 
-def _begin(call: Callable[[Any], Any]) -> None:
+def _begin(call: Callable[[Any], Any], plugins: tuple[Plugin, ...]) -> None:
     """Set up a worker process."""
     global _call
     _call = call
     _end_with_parent()
+    take_plugins(plugins)
 
 
 def _run(item: Any) -> Any:

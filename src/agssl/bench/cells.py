@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from agssl.base.atomic import write_text
+from agssl.base.plugins import plugin_hashes
 from agssl.config import Settings, effective
+from agssl.integrate import INTEGRATORS
 from agssl.pretext.prepare import make_task
 
 log = logging.getLogger("agssl")
@@ -38,11 +40,16 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """A hash of the dataset, the settings that count, the seed, and whether cost is measured."""
+        """A hash of the dataset, the settings that count, their plug-ins, the seed, and whether cost is measured."""
         settings = effective(self.settings)
         named = settings.get("tasks", ())
         choose = {task: make_task(task).alphas for task in named if self.settings.alpha_of(task) is None}
         settings |= {"alphas": choose} if choose else {}
+        kinds: list[type] = [type(make_task(task)) for task in named]
+        integration = settings.get("integration", "")
+        kinds += [INTEGRATORS[integration]] if integration in INTEGRATORS else []
+        hashes = plugin_hashes(*kinds)
+        settings |= {"plugins": hashes} if hashes else {}
         identity = [SCHEMA, self.dataset, settings, self.seed, self.fresh]
         return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=8).hexdigest()
 

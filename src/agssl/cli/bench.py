@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agssl.base.errors import DataError, SettingsError, unknown_name
 from agssl.cli.common import command_parser, json_text, parse_seeds, say
 from agssl.cli.options import add_jobs, check_jobs, cores, workers
+from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
     from agssl.bench.cells import Cell, Record
@@ -52,6 +53,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--out", metavar="FOLDER", default="results/bench", help="records (default: results/bench)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
     add_jobs(parser, "cells", "one a core")
+    add_plugins(parser)
     parser.add_argument("--summary", action="store_true", help="run nothing; show what is there")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     parser.set_defaults(handler=run_bench)

@@ -26,6 +26,7 @@ from agssl.cli.options import (
     with_ray,
     workers,
 )
+from agssl.cli.plugins import add_plugins, plugin_plan, plugin_record
 
 _EXAMPLES = """\
 examples:
@@ -71,6 +72,7 @@ def add_parser(subparsers: Any) -> None:
     add_compute(parser)
     add_jobs(parser, "seeds", "1")
     add_workers(parser)
+    add_plugins(parser)
     add_settings(parser)
     parser.set_defaults(handler=run_fit)
 
@@ -135,7 +137,7 @@ def run_fit(args: argparse.Namespace) -> int:
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     together = {"workers": args.workers} if args.workers > 1 else {}
-    asked |= together
+    asked |= together | plugin_plan()
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
     asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe)
     with workers(args, 1) as (jobs, cluster), RunWriter(out, asked, args.restart) as writer:
@@ -177,6 +179,7 @@ def run_fit(args: argparse.Namespace) -> int:
             threads=args.threads,
             config=plan.config,
             **together,
+            **plugin_record(),
         )
         writer.commit(about, settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
     if args.json:

@@ -8,6 +8,7 @@ from typing import Any
 
 from agssl.base.errors import SettingsError
 from agssl.cli.common import command_parser, say
+from agssl.cli.plugins import add_plugins
 
 _EXAMPLES = """\
 examples:
@@ -29,6 +30,7 @@ def add_parser(subparsers: Any) -> None:
         "--map", default="tsne", metavar="HOW", help="layout of the map: tsne (default) or pca (at once)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: report.html in the run)")
+    add_plugins(parser)
     parser.set_defaults(handler=run_report)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agssl.base.errors import DataError, GraphError, SettingsError
 from agssl.cli.common import say
+from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
     from agssl.data.graph import Graph
@@ -20,6 +21,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     """The run and its seed."""
     parser.add_argument("run", metavar="RUN", help="a folder written by agssl fit, or a model written by AGSSL.save")
     parser.add_argument("--seed", type=int, metavar="S", help="which seed of the run (default: its first)")
+    add_plugins(parser)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from agssl.base.errors import GraphError, SettingsError
 from agssl.cli.bench import duration
 from agssl.cli.common import bar, command_parser, console, json_text, parse_seeds, say, table
 from agssl.cli.options import add_graph, add_jobs, add_settings, check_jobs, given_settings, make_plan, workers
+from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
     from agssl.search.study import Event, Search
@@ -65,6 +66,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     add_jobs(parser, "trials", "1")
+    add_plugins(parser)
     add_settings(parser)
     # what `make_plan` asks for, and a search has no use for
     parser.set_defaults(handler=run_tune, seeds=None, seed=None, no_config=True)

@@ -54,6 +54,11 @@ def load_dataset(
         seed: of the draw, where the split is drawn.
         root: folder with the raw files, in place of AGSSL_DATA.
         say: gets a line for each file that has to be fetched.
+
+    Example:
+        >>> graph = load_dataset("digits")  # built in: handwritten digits, each linked to the ten most like it
+        >>> graph.num_nodes, len(graph.classes), graph.split.sizes()
+        (1797, 10, {'train': 200, 'val': 500, 'test': 1000})
     """
     from agssl.base.rng import Rng
 

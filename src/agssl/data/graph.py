@@ -32,7 +32,27 @@ class Graph:
 
     Make one with `Graph.from_arrays` (validates, symmetrises, cleans), `read_graph` or `load_dataset`; the constructor
     itself trusts its arguments. The edges are a symmetric CSR adjacency without self-loops or duplicates, its
-    column indices sorted within each row.
+    column indices sorted within each row. A graph never changes: `with_split` and `with_labels` give another one.
+
+    Args:
+        indptr: where the neighbours of each node begin in `indices`, int64 [N + 1].
+        indices: the neighbours, int32 [2E].
+        x: features, float32 [N, d], a SciPy CSR matrix or a dense array.
+        y: labels, int64 [N]: positions in `classes`, -1 for unlabelled nodes.
+        classes: names of the classes.
+        split: training, validation and test nodes, where they are settled.
+        name: what to call the graph in messages and results.
+        node_names: a name per node, [N]; None: they are numbered.
+        missing: what the data lack, as a sentence for the user; None: nothing.
+
+    Example:
+        >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
+        >>> x = [[1.0], [0.9], [0.1], [0.0]]
+        >>> graph = Graph.from_arrays(edges, x, ["a", None, None, "b"], notify=False)
+        >>> graph.num_nodes, graph.num_edges, graph.classes
+        (4, 3, ('a', 'b'))
+        >>> graph.degree.tolist(), graph.y.tolist()
+        ([1, 2, 2, 1], [0, -1, -1, 1])
     """
 
     indptr: np.ndarray  # int64 [N + 1]

@@ -47,6 +47,19 @@ def read_graph(
         label: the column (or GraphML attribute) with the labels; an empty one is unlabelled.
         name: what to call the graph; the file's or folder's name by default.
         require_labels: as for `Graph.from_arrays`.
+
+    Raises:
+        DataError: a file can't be read or understood.
+        GraphError: what it says can't be a graph; the message names the value, the cause and the cure.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "edges.csv").write_text("source,target\\nann,bob\\nbob,ann\\nbob,cyd\\ncyd,bob\\n")
+        >>> _ = (folder / "nodes.csv").write_text("id,age,label\\nann,31,cat\\nbob,28,\\ncyd,55,dog\\n")
+        >>> graph = read_graph(folder)
+        >>> graph.num_edges, graph.classes, graph.node_names.tolist()
+        (2, ('cat', 'dog'), ['ann', 'bob', 'cyd'])
     """
     path = Path(path)
     name = name or path.resolve().stem

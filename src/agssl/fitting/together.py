@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agssl.base import errors
 from agssl.base.atomic import write_json
 from agssl.base.errors import AgsslError
-from agssl.scale.cluster import RETRIES, origin, settle
+from agssl.scale.cluster import RETRIES, Origin
 
 if TYPE_CHECKING:
     from agssl.fitting.seeds import Job, Metrics
@@ -44,7 +44,7 @@ def fit_together(job: Job, seed: int) -> Metrics:
     note = folder / "error.json"
     trainer = TorchTrainer(
         _work,
-        train_loop_config={"job": ray.put(job), "seed": seed, "note": note, "origin": origin()},
+        train_loop_config={"job": ray.put(job), "seed": seed, "note": note, "origin": Origin.of_this_process()},
         torch_config=TorchConfig(backend="gloo", timeout_s=PATIENCE),
         scaling_config=ScalingConfig(num_workers=job.workers, use_gpu=False, resources_per_worker={"CPU": job.threads}),
         run_config=RunConfig(
@@ -77,7 +77,7 @@ def _work(config: dict[str, Any]) -> None:
     if note.exists():  # begun again after an error that would only come again: all are to end in peace
         return
     try:
-        settle(*config["origin"])
+        config["origin"].settle()
         fit_elsewhere(ray.get(config["job"]), config["seed"])
     except AgsslError as error:
         write_json(note, {"kind": type(error).__name__, "text": str(error)})

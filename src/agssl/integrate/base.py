@@ -37,7 +37,32 @@ class Knowledge:
 
 
 class Integrator(nn.Module):
-    """Weights of the teachers, given the student's and the teachers' logits."""
+    """Per-node teacher weights, from the student's and the teachers' logits. Subclass it to add your own.
+
+    One method makes a scheme: `scores`, whose softmax over the teachers is lambda [n, K]. Parameters that the
+    constructor makes are fitted by the loss L_W on labelled nodes, while the student trains. A scheme that is not a
+    softmax of scores overrides `forward`; one that draws or follows something overrides `step`.
+
+    Args:
+        knowledge: what the teachers say of all nodes, and the labelled nodes by which they are judged.
+        rng: of everything random in it.
+
+    Attributes:
+        name: the name it is registered under.
+        learns: whether it has parameters that L_W fits.
+
+    Example:
+        >>> class Confident(Integrator):
+        ...     '''A teacher counts where it is sure: the log of its highest probability.'''
+        ...     name = "confident"
+        ...     learns = False
+        ...     def scores(self, student, teachers):
+        ...         return teachers.log_softmax(-1).amax(-1).t()
+        >>> INTEGRATORS.add("confident", Confident)  # doctest: +SKIP
+
+        A file that ends so is used by `agssl fit digits --plugin confident.py --integration confident`; in Python,
+        import the module and fit with `AGSSL(integration="confident")`.
+    """
 
     name: ClassVar[str]
     learns: ClassVar[bool] = True  # has parameters that L_W fits

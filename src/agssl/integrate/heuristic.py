@@ -13,7 +13,7 @@ from agssl.integrate.base import INTEGRATORS, Integrator, Knowledge
 
 
 class Average(Integrator):
-    """1/K for everyone."""
+    """The same weight for every teacher, 1/K, at every node."""
 
     name: ClassVar[str] = "average"
     learns: ClassVar[bool] = False
@@ -42,7 +42,7 @@ class Fixed(Integrator):
 
 
 class Random(Fixed):
-    """The softmax of uniform draws."""
+    """Weights at random, drawn once per node: the softmax of uniform draws."""
 
     name: ClassVar[str] = "random"
 
@@ -53,7 +53,7 @@ class Random(Fixed):
 
 
 class Weighted(Fixed):
-    """By each teacher's cross-entropy on the labelled nodes, smaller is better; their average elsewhere."""
+    """Weights by each teacher's cross-entropy at labelled nodes, and their mean at all others."""
 
     name: ClassVar[str] = "weighted"
 

@@ -17,7 +17,10 @@ def latent_factor_scores(student: Tensor, mu: Tensor, nu: Tensor) -> Tensor:
 
 
 class LatentFactor(Integrator):
-    """nu starts at one and mu at zero, so that learning starts from equal weights."""
+    """A latent factor per teacher, matched with the student's logits (AGSSL-LF, Eq. 7).
+
+    nu starts at one and mu at zero, so that learning starts from equal weights.
+    """
 
     name: ClassVar[str] = "lf"
 

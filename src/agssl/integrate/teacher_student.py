@@ -18,7 +18,10 @@ def matching_scores(student: Tensor, teachers: Tensor, weight: Tensor) -> Tensor
 
 
 class TeacherStudent(Integrator):
-    """W starts small, near equal weights; at zero itself its gradient would vanish."""
+    """How well each teacher's logits match the student's at a node (AGSSL-TS, Eq. 8).
+
+    W starts small, near equal weights; at zero itself its gradient would vanish.
+    """
 
     name: ClassVar[str] = "ts"
 

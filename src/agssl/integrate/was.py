@@ -33,7 +33,7 @@ def selected_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 class WeighAndSelect(LatentFactor):
-    """LF over the teachers that a node has selected.
+    """LF over the teachers that a node has selected (WAS, Fan et al. 2024).
 
     Selection scores are those of a momentum copy of (mu, nu), projected by a K x K matrix. Training draws the
     selection from Bernoulli(kappa) anew in each step, with straight-through gradients to the projection; afterwards a

@@ -100,11 +100,38 @@ class Part:
 
 
 class Task:
-    """Base of the pretext tasks: `prepare`, `head` and `loss` must be given, the rest may (see the module).
+    """A pretext task: what one teacher learns beside the labels. Subclass it to add your own.
+
+    Three methods make a task: `prepare` computes targets once per graph, `head` makes the module that predicts them
+    from hidden representations, `loss` scores one training step. The others have defaults; override `sample` if the
+    task draws something anew every epoch (see the module).
 
     Settings are constructor arguments with defaults, stored under their own names (or several of them as a dataclass).
-    Text sets them by these names, as in `par:parts=100`; annotate them, as a `float` is read other than an `int`.
-    The constructor checks them and does nothing else.
+    Text sets them by these names: `--tasks degree:power=2` reaches `__init__(self, power: float = 1)`. Annotate them,
+    as a `float` is read other than an `int`. The constructor checks them and does nothing else.
+
+    Attributes:
+        name: the name it is registered under.
+        alphas: weights of its loss to choose from by validation, where the user gives none.
+        space: search ranges of its settings, for `agssl tune`.
+        needs_classes: whether its loss reads the class head; there is none while pre-training.
+
+    Example:
+        >>> import torch
+        >>> class DegreeRank(Task):
+        ...     '''Predict the logarithm of a node's degree.'''
+        ...     name = "degree"
+        ...     def prepare(self, graph, rng):
+        ...         return {"degree": np.log1p(graph.degree).astype(np.float32)}
+        ...     def head(self, width, targets, rng):
+        ...         return linear(width, 1, rng)
+        ...     def loss(self, head, views, sample, targets):
+        ...         error = head(views.hidden()).squeeze(1) - torch.from_numpy(targets["degree"])
+        ...         return error.square().mean()
+        >>> TASKS.add("degree", DegreeRank)  # doctest: +SKIP
+
+        A file that ends so is used by `agssl fit digits --plugin degree.py --tasks par,degree`; in Python, import the
+        module and fit with `AGSSL(tasks=("par", "degree"))`.
     """
 
     name: ClassVar[str]

@@ -24,7 +24,7 @@ TARGETS = ("link", "feature")
 
 
 class PairSimilarity(Task):
-    """A score of |h_i - h_j| for node pairs.
+    """From |h_i - h_j|, which node pairs are linked, or how alike their features are.
 
     `link` (the paper) masks edges from the propagation of the step and asks which pairs are linked. `feature` (the
     task's origin) asks for the cosine similarity of features, on each node's nearest and farthest ones.

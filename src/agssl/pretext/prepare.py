@@ -13,6 +13,7 @@ import numpy as np
 
 from agssl.base.atomic import write_bytes
 from agssl.base.errors import DataError, SettingsError
+from agssl.base.plugins import plugin_hashes
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
 from agssl.config import Settings
@@ -65,5 +66,6 @@ def prepared(task: Task, graph: Graph, cache: Path | None = None) -> Targets:
 
 
 def _key(task: Task, graph: Graph) -> str:
-    text = json.dumps([VERSION, graph.name, graph.fingerprint, task.name, task.settings()], sort_keys=True, default=str)
+    about = [VERSION, graph.name, graph.fingerprint, task.name, task.settings(), *plugin_hashes(type(task))]
+    text = json.dumps(about, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -15,10 +15,12 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, TypeVar
 
 from agssl.base.errors import DataError, MissingExtraError, SettingsError
+from agssl.base.plugins import Plugin, loaded_plugins, take_plugins
 from agssl.base.version import __version__
 
 T = TypeVar("T")
@@ -74,11 +76,11 @@ class Cluster:
         shared = ray.put(call)
         options: dict[str, Any] = {"num_cpus": self.threads, "max_retries": RETRIES, "max_calls": int(fresh)}
         task: Any = ray.remote(**options)(_run)
-        here, versions = origin()
+        here = Origin.of_this_process()
         flying: dict[Future[R], Any] = {}
 
         def submit(item: T) -> Future[R]:
-            reference = task.remote(shared, item, here, versions)
+            reference = task.remote(shared, item, here)
             future: Future[R] = reference.future()
             flying[future] = reference
             future.add_done_callback(lambda future: flying.pop(future, None))
@@ -138,26 +140,36 @@ def _join(address: str) -> None:
         ) from error
 
 
-def _run(call: Callable[[T], R], item: T, folder: str, versions: tuple[str, str]) -> R:
+def _run(call: Callable[[T], R], item: T, origin: Origin) -> R:
     """What a worker does."""
-    settle(folder, versions)
+    origin.settle()
     return call(item)
 
 
-def origin() -> tuple[str, tuple[str, str]]:
-    """The folder in which the command was given, and the versions installed there."""
-    return os.getcwd(), _versions()
+@dataclass(frozen=True)
+class Origin:
+    """What workers have to know of the process that gave the command."""
 
+    folder: str
+    versions: tuple[str, str]  # of agssl and torch
+    plugins: tuple[Plugin, ...] = ()
 
-def settle(folder: str, versions: tuple[str, str]) -> None:
-    """Make a worker as much as can be like the process that gave the command; see `origin`."""
-    if versions != _versions():
-        raise DataError(
-            f"agssl and torch are {' and '.join(_versions())} on {platform.node()}, but {' and '.join(versions)} where "
-            "the command was given; results would depend on the machine, so install the same on all"
-        )
-    with contextlib.suppress(OSError):
-        os.chdir(folder)  # so that relative paths mean what they mean there
+    @classmethod
+    def of_this_process(cls) -> Origin:
+        """The folder in which the command was given, the versions installed there, and its plug-ins."""
+        return cls(os.getcwd(), _versions(), loaded_plugins())
+
+    def settle(self) -> None:
+        """Make this process, a worker, as much as can be like that one."""
+        if self.versions != _versions():
+            raise DataError(
+                f"agssl and torch are {' and '.join(_versions())} on {platform.node()}, but "
+                f"{' and '.join(self.versions)} where the command was given; results would depend on the machine, so "
+                "install the same on all"
+            )
+        with contextlib.suppress(OSError):
+            os.chdir(self.folder)  # so that relative paths mean what they mean there
+        take_plugins(self.plugins)
 
 
 def _versions() -> tuple[str, str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agssl.base.errors import MissingExtraError, TrainingError
+from agssl.base.plugins import loaded_plugins
 from agssl.base.processes import work
 from agssl.config import DESCRIBED, Settings, effective
 from agssl.data.graph import Graph
@@ -60,12 +61,13 @@ class Search:
 
     @cached_property
     def name(self) -> str:
-        """The study's name: another base, space, graph, split or list of seeds is another study, even in one file."""
+        """The study's name: another base, space, graph, split, seed or plug-in is another study, even in one file."""
         graph = next(iter(self.graphs.values()))  # of edges, features and classes, seeds have the same
         about: list[Any] = [self.dataset, effective(self.base), self.space, graph.fingerprint, graph.classes]
         for seed, graph in self.graphs.items():
             assert graph.split is not None
             about.append((seed, graph.y, graph.split.train, graph.split.val))
+        about += [plugin.sha256 for plugin in loaded_plugins()]
         return fingerprint(*about)
 
     @cached_property

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from agssl.base.atomic import write_bytes
 from agssl.base.errors import DataError
+from agssl.base.plugins import loaded_plugins
 from agssl.base.version import __version__
 from agssl.base.world import World
 
@@ -75,8 +76,9 @@ class CheckpointStore:
             module: all that changes while it trains, at its start: networks, heads, integrators, with their buffers.
             decides: everything else that decides the result; see `fingerprint` for what it may be made of.
         """
-        # Sums come out differently with other threads, and everything may with other versions.
-        about = (SCHEMA, __version__, torch.__version__, torch.get_num_threads())
+        # Sums come out differently with other threads, and everything may with other versions or plug-ins.
+        plugins = (plugin.sha256 for plugin in loaded_plugins())
+        about = (SCHEMA, __version__, torch.__version__, torch.get_num_threads(), *plugins)
         key = fingerprint(about, module.state_dict(), cache_key)
         return Checkpoint(self.folder / f"{key}.safetensors", module, self.every, self.min_seconds, self.writes)
 
