@@ -16,7 +16,7 @@ RESULTS = Path(__file__).parents[1] / "results/benchmarks/memory.json"
 
 
 def measure(dataset: str, hidden: int, method: str, layers: int, epochs: int) -> dict:
-    """MethodResult in this process and compare."""
+    """Train in this process, and compare its peak with the estimate."""
     from agssl.config import Settings
     from agssl.data.datasets import load_dataset
     from agssl.train.memory import estimate
@@ -40,7 +40,8 @@ def main() -> None:
     parser.add_argument("--methods", default="agssl")
     parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="file for the results (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="print the rows on stdout")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
@@ -57,8 +58,7 @@ def main() -> None:
                 )
                 rows.append(json.loads(done.stdout.splitlines()[-1]))
                 print(rows[-1], file=sys.stderr)
-    text = json.dumps({"rows": rows}, indent=2) + "\n"
-    RESULTS.write_text(text)
+    args.out.write_text(json.dumps({"rows": rows}, indent=2) + "\n")
     if args.json:
         print(json.dumps(rows))
 

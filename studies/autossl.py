@@ -21,18 +21,7 @@ from agssl.config import Settings
 from agssl.train.methods import train_method
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "benchmarks"))
-from workers import (
-    CLOCKS,
-    Reply,
-    Worker,
-    arguments,
-    benchmark_graph,
-    machine,
-    peak_mb,
-    say,
-    show,
-    single_thread,
-)
+from workers import CLOCKS, Reply, Worker, arguments, benchmark_graph, machine, peak_mb, say, show, single_thread
 
 # The public implementation on Cora, measured once on this kind of machine with one thread; it needs old packages, so it
 # is not run here.
