@@ -65,6 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default="digits,cora")
     parser.add_argument("--tasks", default="par,clu")
+    parser.add_argument("--epochs", type=int, default=Settings().epochs, help="at most (default: %(default)s)")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -72,7 +73,7 @@ def main() -> None:
     keys: list[float] = []
     timed(Checkpoint, "_write", writes)
     timed(CheckpointStore, "checkpoint", keys)
-    settings = Settings(tasks=tuple(args.tasks.split(",")))
+    settings = Settings(tasks=tuple(args.tasks.split(",")), epochs=args.epochs)
     results = [measure(dataset, settings, writes, keys) for dataset in args.datasets.split(",")]
     if args.json:
         print(json.dumps(results))

@@ -63,16 +63,17 @@ def main() -> None:
 def run(args: argparse.Namespace, words: tuple[str, ...]) -> tuple[float, dict[str, Any]]:
     """The seconds of one side, and its records without what they cost."""
     with tempfile.TemporaryDirectory(prefix="agssl-jobs-") as folder:
-        command = [sys.executable, "-m", "agssl", "bench", "table1", "--settings", "jt", "--threads", "1", "--json"]
+        command = [sys.executable, "-m", "agssl", "bench", "table1", "--strategies", "jt", "--threads", "1", "--json"]
         command += ["--datasets", args.datasets, "--methods", args.methods, "--seeds", args.seeds]
         command += ["--set", f"epochs={args.epochs}", "--out", f"{folder}/records", *words]
         variables = os.environ | {"AGSSL_CACHE": f"{folder}/cache", "OMP_NUM_THREADS": "1"}
         start = time.perf_counter()
         subprocess.run(command, env=variables, check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - start
-        found = {path.name: json.loads(path.read_text()) for path in Path(folder, "records").glob("*/*-*.json")}
+        lines = [line for path in Path(folder, "records").rglob("*.json*") for line in path.read_text().splitlines()]
         return seconds, {
-            name: {key: value for key, value in record.items() if key not in COST} for name, record in found.items()
+            record["key"]: {name: value for name, value in record.items() if name not in COST}
+            for record in map(json.loads, lines)
         }
 
 

@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--tasks", help="names, with commas: one fit of each by method `single`")
     parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=RESULTS, help="the record")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="file for the results (default: %(default)s)")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -1,12 +1,13 @@
 """What README shows of `agssl bench table1`: writes the table there, and docs/gains.png with the gains over GCN.
 
-    python benchmarks/readme.py
+    python benchmarks/readme.py [--readme FILE] [--picture FILE]
 
 Both are made of the records in results/bench. A dataset that lacks one of the table's methods is left out.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
@@ -32,15 +33,20 @@ SERIES = {"mean single teacher": PAPER_TASKS} | {label: (method,) for label, met
 
 
 def main() -> None:
-    records, scope = Records(ROOT / "results" / "bench"), Scope(settings=("jt",))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--readme", type=Path, default=ROOT / "README.md", help="the file with the table")
+    parser.add_argument("--picture", type=Path, default=ROOT / "docs" / "gains.png", help="the picture to draw")
+    args = parser.parse_args()
+    records, scope = Records(ROOT / "results" / "bench"), Scope(strategies=("jt",))
     rows = [row for dataset in DATASETS if (row := table_row(dataset, scope, records))]
     table = "\n".join([HEADER, "|---" * (HEADER.count("|") - 1) + "|", *rows]) + "\n"
-    readme = ROOT / "README.md"
-    text, count = re.subn(rf"{re.escape(HEADER)}\n(\|.*\n)+", lambda match: table, readme.read_text(encoding="utf-8"))
+    text, count = re.subn(
+        rf"{re.escape(HEADER)}\n(\|.*\n)+", lambda match: table, args.readme.read_text(encoding="utf-8")
+    )
     if count != 1:
-        raise SystemExit(f"README.md has the table's header {count} times, not once")
-    readme.write_text(text, encoding="utf-8")
-    draw(scope, records)
+        raise SystemExit(f"{args.readme} has the table's header {count} times, not once")
+    args.readme.write_text(text, encoding="utf-8")
+    draw(scope, records, args.picture)
 
 
 def table_row(dataset: str, scope: Scope, records: Records) -> str | None:
@@ -78,7 +84,7 @@ def gain(entry: Entry) -> str:
     return f"{entry.gain:+z.2f} ± {entry.interval[1] - entry.gain:.2f}"
 
 
-def draw(scope: Scope, records: Records) -> None:
+def draw(scope: Scope, records: Records, path: Path) -> None:
     """The picture of gains."""
     gains = {name: gains_on(dataset, scope, records) for dataset in DATASETS if (name := title_of(dataset))}
     gains = {name: found for name, found in gains.items() if all(len(values) for values in found.values())}
@@ -98,7 +104,7 @@ def draw(scope: Scope, records: Records) -> None:
     axes.set_ylabel("gain over GCN, points of test accuracy")
     axes.legend(frameon=False, fontsize=8, ncols=len(SERIES))
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(ROOT / "docs" / "gains.png")
+    figure.savefig(path)
 
 
 def gains_on(dataset: str, scope: Scope, records: Records) -> dict[str, np.ndarray]:

@@ -2,7 +2,8 @@
 
 Each fit is one `agssl fit` with seed 0 and the shipped settings, in a process of its own, with a cache of its own. What
 is compared: the model's tensors, the logits of model and teachers, the per-node teacher weights, the predictions and
-the histories. Finished fits of the other revision are kept in `--keep` and not run again.
+the histories. Finished fits of the other revision are kept in `--keep`, by its commit and `--options`, and not run
+again.
 
     python benchmarks/same_bits.py --against 7c586cd --datasets digits,cora
 """
@@ -17,12 +18,14 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from revisions import ROOT, commit_of, source_of
 from safetensors.numpy import load_file
 
-ROOT = Path(__file__).resolve().parent.parent
 # By name, what to ask `agssl fit` for. Revisions before the option got its name say --strategy.
 FITS: dict[str, dict[str, str]] = {
     "lf": {"integration": "lf"},
@@ -44,28 +47,32 @@ def main() -> int:
     parser.add_argument("--only", choices=("before", "after"), help="run one side, and compare nothing")
     parser.add_argument("--options", default="", help="more options of agssl fit, e.g. '--epochs 3'")
     args = parser.parse_args()
-    revision = _git("rev-parse", "--short=12", args.against)
+    kept = args.keep.resolve() / kept_name(commit_of(args.against), args.options)
     cells = [(dataset, fit) for dataset in args.datasets.split(",") for fit in args.fits.split(",")]
-    with tempfile.TemporaryDirectory() as scratch:
-        sides = {
-            "before": (Path(scratch) / "before", args.keep / revision),
-            "after": (ROOT, Path(scratch) / "after-runs"),
-        }
-        if args.only != "after":
-            _git("worktree", "add", "--detach", str(sides["before"][0]), revision)
-        try:
-            asked = [(side, cell) for cell in cells for side in sides if args.only in (None, side)]
-            with ThreadPoolExecutor(args.jobs) as pool:
-                list(pool.map(lambda item: run(*sides[item[0]], *item[1], args.options), asked))
-            if args.only:
-                return 0
-            found = [compare(sides["before"][1] / _name(*cell), sides["after"][1] / _name(*cell)) for cell in cells]
-        finally:
-            if args.only != "after":
-                _git("worktree", "remove", "--force", str(sides["before"][0]))
+    source = nullcontext(ROOT) if args.only == "after" else source_of(args.against)
+    with tempfile.TemporaryDirectory() as scratch, source as code:
+        sides = {"before": (code, kept), "after": (ROOT, Path(scratch))}
+        asked = [(side, cell) for cell in cells for side in sides if args.only in (None, side)]
+
+        def one(item: tuple[str, tuple[str, str]]) -> None:
+            (code, out), (dataset, fit) = sides[item[0]], item[1]
+            print(f"{item[0]}: {_name(dataset, fit)}", file=sys.stderr, flush=True)
+            run(code, out, dataset, fit, args.options)
+
+        with ThreadPoolExecutor(args.jobs) as pool:
+            list(pool.map(one, asked))
+        if args.only:
+            return 0
+        found = [compare(*(out / _name(*cell) for _, out in sides.values())) for cell in cells]
     for cell, differences in zip(cells, found, strict=True):
         print(f"{_name(*cell)}: {'; '.join(differences) or 'the same bits'}")
     return int(any(found))
+
+
+def kept_name(commit: str, options: str) -> str:
+    """The folder of a revision's fits with these options of `agssl fit`."""
+    digest = sha256(" ".join(options.split()).encode()).hexdigest()[:8]
+    return f"{commit}-{digest}" if options.split() else commit
 
 
 def run(code: Path, out: Path, dataset: str, fit: str, options: str) -> None:
@@ -83,7 +90,6 @@ def run(code: Path, out: Path, dataset: str, fit: str, options: str) -> None:
         "OMP_NUM_THREADS": "1",
     }
     command = [sys.executable, "-m", "agssl", "fit", dataset, "--seed", "0", "--out", str(folder), *words]
-    print(f"{out.name}: {_name(dataset, fit)}", file=sys.stderr, flush=True)
     done = subprocess.run([*command, *options.split()], env=environment, cwd=code, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
@@ -111,10 +117,6 @@ def _content(path: Path) -> Any:
 
 def _name(dataset: str, fit: str) -> str:
     return f"{dataset}-{fit}"
-
-
-def _git(*words: str) -> str:
-    return subprocess.run(["git", "-C", str(ROOT), *words], check=True, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ ogbn-arxiv has its own edges, labels and split, but 128 random features that dep
 there); two layers with batch norm, alpha 0.5, one generation, student dropout 0.5, at most 100 epochs.
 
 `peak_mb` is memory that the process holds for itself (anonymous pages); `resident_mb` counts pages of files, too, which
-the system takes back whenever it needs them. Results go to results/benchmarks/scale.json.
+the system takes back whenever it needs them. Results go to `--out`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def whole(folder: str, cache: str, mode: str, nodes: int, seed: int, changes: di
     }
 
 
-CALLS = {"prepare": prepare, "epochs": epochs, "whole": whole}
+CALLS: dict[str, Callable[..., dict[str, Any]]] = {"prepare": prepare, "epochs": epochs, "whole": whole}
 
 
 def fresh(name: str, *arguments: Any) -> dict[str, Any]:
@@ -200,15 +201,15 @@ def once(root: Path, folder: str, cache: str, mode: str, nodes: int) -> dict[str
     return json.loads(path.read_text())
 
 
-def write(changes: dict[str, Any]) -> None:
+def write(path: Path, changes: dict[str, Any]) -> None:
     """Rows replace those of the same mode and size; the rest of the file stays."""
-    found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    found = json.loads(path.read_text()) if path.exists() else {}
     for part, rows in changes.items():
         ours = {(row["mode"], row["edges"]) for row in rows}
         kept = [row for row in found.get(part, []) if (row["mode"], row["edges"]) not in ours]
         found[part] = sorted([*kept, *rows], key=lambda row: (row["mode"], row["edges"]))
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def main() -> None:
@@ -221,6 +222,7 @@ def main() -> None:
     parser.add_argument("--arxiv", action="store_true", help="instead: all of AGSSL on ogbn-arxiv's graph")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--root", type=Path, default=Path("runs/scale"), help="where graphs and targets are kept")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="file for the results (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print the rows on stdout")
     parser.add_argument("--call", type=json.loads, help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -242,7 +244,7 @@ def main() -> None:
             row = fresh("epochs", *how, args.epochs) if part == "rows" else fresh("whole", *how, args.seed, changes)
             rows.append(row | made)
             print({k: v for k, v in row.items() if k != "stages"}, file=sys.stderr)
-            write({part: rows[-1:]})
+            write(args.out, {part: rows[-1:]})
     if args.json:
         print(json.dumps(rows))
 

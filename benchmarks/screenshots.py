@@ -23,6 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, help="a run of method agssl")
     parser.add_argument("--baseline", type=Path, help="a run of method gcn on the same graph")
+    parser.add_argument("--out", type=Path, default=DOCS, help="folder for the pictures (default: %(default)s)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run, baseline = args.run or Path(folder) / "agssl", args.baseline or Path(folder) / "gcn"
@@ -32,8 +33,8 @@ def main() -> None:
             agssl(["fit", "cora", "--method", "gcn", "--seeds", "2", "--out", str(baseline)])
         page = Path(folder) / "report.html"
         agssl(["report", str(run), "--baseline", str(baseline), "-o", str(page)])
-        take(page, DOCS / "report.png")
-        draw(Run.open(run), DOCS / "embedding.png")
+        take(page, args.out / "report.png")
+        draw(Run.open(run), args.out / "embedding.png")
 
 
 def take(page: Path, picture: Path) -> None:

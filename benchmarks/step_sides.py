@@ -1,109 +1,51 @@
 """The two sides of `step.py`: one training step of a two-layer GCN, ours and plain PyG's.
 
 A side answers three questions: ("check", weights) gives logits and gradients with dropout off, ("turn", input_dropout)
-the times of some training steps, "peak" the most memory it has held.
+the times of some training steps, ("peak", None) the most memory it has held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from workers import CLOCKS, Reply, benchmark_graph, peak_mb, single_thread
 
-TURN = 0.25  # seconds: a turn is one step, or as many as fit
 DROPOUT = 0.5
 
 Checked = tuple[np.ndarray, list[np.ndarray]]  # logits, and gradients of W1, b1, W2, b2
 
 
-def ours(reply: Reply, dataset: str, hidden: int, form: str, clock: str) -> None:
-    """Our `Gcn` under our training loop.
-
-    `full` computes the logits of all nodes, as PyG does; `pruned` only those that the loss reads, which is how
-    `agssl.train.network` trains a GCN.
-    """
-    import torch
-
-    from agssl.base.rng import Rng
-    from agssl.encoders import Shape
-    from agssl.ops.memory import keep_freed_memory
-    from agssl.store.checkpoints import Best
-    from agssl.train.loop import Schedule, train
-    from agssl.train.network import forward
-    from agssl.train.problem import Problem
-
+def ours(reply: Reply, dataset: str, hidden: int, clock: str, turn_seconds: float, driver: Path, pruned: bool) -> None:
+    """Our GCN under our training loop, by the class `Ours` of the file `driver`."""
     single_thread()
+    from agssl.ops.memory import keep_freed_memory
+
     keep_freed_memory()
-    graph = benchmark_graph(dataset)
+    graph, make = benchmark_graph(dataset), _load(driver).Ours
+    network = make(graph, hidden, DROPOUT, DROPOUT, pruned)
 
-    def parts(input_dropout: float) -> tuple[Problem, Gcn, Callable]:
-        shape = Shape(graph.num_features, hidden, graph.num_classes, dropout=DROPOUT, input_dropout=input_dropout)
-        problem = Problem.of(graph, shape)
-        model = Gcn(shape, Rng(0).child("model"))
-        labelled = torch.from_numpy(problem.train_nodes)
-
-        def objective(epoch: int, rng: Rng) -> dict[str, torch.Tensor]:
-            if form == "pruned":
-                logits = forward(problem, model, (), True, rng)[0].logits
-            else:
-                logits = model(problem.inputs, problem.plans.whole, rng.child("dropout")).logits.index_select(
-                    0, labelled
-                )
-            assert logits is not None
-            return {"loss": problem.task_loss(logits)}
-
-        return problem, model, objective
-
-    problem, model, objective = parts(DROPOUT)
-
-    def check(weights: list[np.ndarray] | None) -> Checked:
-        parameters = (
-            model.encoder.layers[0].weight,
-            model.encoder.layers[0].bias,
-            model.head.layer.weight,
-            model.head.layer.bias,
-        )
-        if form == "pruned":
-            logits = model(*problem.plans.training).logits
-            loss = problem.task_loss(logits)
-        else:
-            logits = model(problem.inputs, problem.plans.whole).logits
-            loss = problem.task_loss(logits[torch.from_numpy(problem.train_nodes)])
-        loss.backward()
-        gradients = [p.grad.numpy().copy() for p in parameters if p.grad is not None]
-        model.zero_grad()
+    def check(weights: None) -> Checked:
+        logits = network.logits()
+        network.loss(logits).backward()
+        gradients = [parameter.grad.numpy().copy() for parameter in network.parameters()]
+        for parameter in network.parameters():
+            parameter.grad = None
         return logits.detach().numpy(), gradients
 
     def stepper(input_dropout: float) -> Callable[[], object]:
-        _, network, losses = (problem, model, objective) if input_dropout == DROPOUT else parts(input_dropout)
-        schedule = Schedule(epochs=1 << 40)
-        steps = train(
-            network, list(network.parameters()), losses, lambda r: {}, lambda r: (0.0, 0.0), schedule, Rng(1), Best()
-        )
-        return lambda: next(steps)
+        trained = network if input_dropout == DROPOUT else make(graph, hidden, DROPOUT, input_dropout, pruned)
+        return trained.steps().__next__
 
-    weights = [
-        p.detach().numpy()
-        for p in (
-            model.encoder.layers[0].weight,
-            model.encoder.layers[0].bias,
-            model.head.layer.weight,
-            model.head.layer.bias,
-        )
-    ]
-    facts = {
-        "nodes": graph.num_nodes,
-        "edges": graph.num_edges,
-        "features": graph.num_features,
-        "train": problem.train_nodes,
-        "weights": weights,
-    }
-    _serve_steps(reply, facts, check, stepper, clock)
+    facts = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features}
+    facts |= {"train": network.train_nodes, "weights": [p.detach().numpy() for p in network.parameters()]}
+    _serve_steps(reply, facts, check, stepper, clock, turn_seconds)
 
 
-def plain_pyg(reply: Reply, dataset: str, hidden: int, tuned_malloc: bool, clock: str) -> None:
+def plain_pyg(reply: Reply, dataset: str, hidden: int, clock: str, turn_seconds: float, tuned_malloc: bool) -> None:
     """`GCNConv(cached=True)` on `edge_index` with dense features, `F.dropout` and torch's default Adam."""
     import torch
     import torch.nn.functional as F
@@ -142,7 +84,17 @@ def plain_pyg(reply: Reply, dataset: str, hidden: int, tuned_malloc: bool, clock
 
         return step
 
-    _serve_steps(reply, {}, check, stepper, clock)
+    _serve_steps(reply, {}, check, stepper, clock, turn_seconds)
+
+
+def _load(path: Path) -> Any:
+    """The module in a file."""
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _serve_steps(
@@ -151,6 +103,7 @@ def _serve_steps(
     check: Callable[[Any], Checked],
     stepper: Callable[[float], Callable[[], object]],
     clock: str,
+    turn_seconds: float,
 ) -> None:
     now = CLOCKS[clock]
     steppers: dict[float, Callable[[], object]] = {}
@@ -165,14 +118,14 @@ def _serve_steps(
             if value not in steppers:
                 steppers.clear()  # the model of another setting would only hold memory
                 steppers[value] = stepper(value)
-            answer = _turn(steppers[value], now)
+            answer = _turn(steppers[value], now, turn_seconds)
         question, value = reply(answer)
 
 
-def _turn(step: Callable[[], object], now: Callable[[], float]) -> list[float]:
+def _turn(step: Callable[[], object], now: Callable[[], float], seconds: float) -> list[float]:
     """Seconds of each step of a turn; the first one found the other side's data in the cache, so it goes if it can."""
     times: list[float] = []
-    while not times or sum(times) < TURN:
+    while not times or sum(times) < seconds:
         start = now()
         step()
         times.append(now() - start)

@@ -20,24 +20,30 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parent.parent
 Reply = Callable[[Any], Any]  # hands an answer to the parent, sleeps, and returns the parent's next question
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 class Worker:
-    """A side in its own process: a function `side(reply, **settings)`, named "module:function"."""
+    """A side in its own process: a function `side(reply, **settings)`, named "module:function".
 
-    def __init__(self, side: str, **settings: Any) -> None:
+    It works with the package in this checkout, or in the folder `source`.
+    """
+
+    def __init__(self, side: str, source: Path = ROOT / "src", **settings: Any) -> None:
         self.side = side
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
             os.environ[name] = "1"  # read when the libraries load, so before the child starts
         context = multiprocessing.get_context("spawn")
         self._pipe, end = context.Pipe()
-        self._process = context.Process(target=_serve, args=(end, side, settings), daemon=True)
+        self._process = context.Process(target=_serve, args=(end, side, source, settings), daemon=True)
         self._process.start()
         end.close()
         self.first = self._answer()  # what the side says when it is ready
@@ -69,12 +75,17 @@ class Worker:
         return value
 
 
-def _serve(pipe: Connection, side: str, settings: Mapping[str, Any]) -> None:
+def _serve(pipe: Connection, side: str, source: Path, settings: Mapping[str, Any]) -> None:
     def reply(answer: Any) -> Any:
         pipe.send(("answer", answer))
         return pipe.recv()
 
     try:
+        sys.path.insert(0, str(source))
+        found = find_spec("agssl")
+        assert found is not None
+        assert found.origin is not None
+        assert Path(found.origin).is_relative_to(source), f"{found.origin} is not the package in {source}"
         module, function = side.split(":")
         getattr(import_module(module), function)(reply, **settings)
     except EOFError:  # the parent is gone

@@ -9,7 +9,7 @@ if _typing.TYPE_CHECKING:
     from agssl.data.datasets import load_dataset
     from agssl.data.graph import Graph
     from agssl.data.readers import read_graph
-    from agssl.encoders import ENCODERS, Encoder  # type: ignore[attr-defined]
+    from agssl.encoders import ENCODERS, Encoder
     from agssl.estimator import AGSSL
     from agssl.integrate import INTEGRATORS, Integrator
     from agssl.pretext import TASKS, Task

@@ -39,7 +39,7 @@ def registries() -> dict[str, Registry[Any]]:
 
     found: dict[str, Registry[Any]] = {"tasks": TASKS}
     with contextlib.suppress(ImportError):  # until the registry of encoders is there
-        from agssl.encoders import ENCODERS  # type: ignore[attr-defined]
+        from agssl.encoders import ENCODERS
 
         found["encoders"] = ENCODERS
     return found | {"integrations": INTEGRATORS}

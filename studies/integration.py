@@ -1,10 +1,11 @@
 """Ways to fit lambda, compared with the same teachers on nodes that no result is reported on.
 
-    python benchmarks/integration.py --datasets cora,citeseer --seeds 100-102
+    python studies/integration.py --datasets cora,citeseer --seeds 100-102
 
-One JSON record a (dataset, seed) goes to results/integration; finished ones are not run again, so an interrupted run
-goes on where it was. Accuracy is measured on the labelled nodes that are in no part of the split: design decisions are
-made there and on validation nodes, on other seeds, so that the test nodes stay unread until the end.
+One JSON record per dataset and seed goes to studies/results/integration; finished ones are not run again, so an
+interrupted run goes on where it was. Accuracy is measured on the labelled nodes that are in no part of the split:
+design decisions are made there and on validation nodes, on other seeds, so that the test nodes stay unread until the
+end.
 """
 
 from __future__ import annotations
@@ -17,14 +18,22 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
+from scipy.stats import t
 
 from agssl.base.atomic import write_json
+from agssl.base.rng import Rng
 from agssl.config import Settings
+from agssl.data.datasets import load_dataset
+from agssl.data.graph import Graph
+from agssl.train.methods import Context, Teacher, collect_knowledge, distil, train_teacher
+from agssl.train.setup import problem_of, schedule_of
 
-ROOT = Path(__file__).resolve().parent.parent
-STUDENTS = {  # how lambda is made
+RECORDS = Path(__file__).resolve().parent / "results"
+STUDENTS: dict[str, dict[str, Any]] = {  # how lambda is made
     "average": {"integration": "average"},
     "average temperature": {"integration": "average", "calibrate": "temperature"},
     "average uncalibrated": {"integration": "average", "calibrate": "none"},
@@ -46,20 +55,13 @@ STUDENTS = {  # how lambda is made
 
 def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings) -> dict:
     """Train everything for one seed and measure it outside the split."""
-    import torch
-
-    from agssl.base.rng import Rng
-    from agssl.data.datasets import load_dataset
-    from agssl.train.methods import Context, Teacher, collect_knowledge, distil, fit_gcn, train_teacher
-    from agssl.train.setup import problem_of, schedule_of
-
     torch.set_num_threads(1)
     graph = load_dataset(dataset, seed=seed)
     assert graph.split is not None
     problem = problem_of(graph, settings)
     context = Context(problem, settings, schedule_of(settings), Rng(seed))
     started = time.perf_counter()
-    networks = {"gcn": fit_gcn(context)}
+    networks = {"gcn": context.network((), context.rng.child("gcn"), "gcn")}
     gcn_seconds = time.perf_counter() - started
     shifted = collect_knowledge(context, (Teacher("gcn", 0.0, networks["gcn"]),)).logits[0]
     teachers = tuple(train_teacher(context, text) for text in settings.tasks)
@@ -93,16 +95,15 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
     }
 
 
-def rest(graph) -> np.ndarray:
+def rest(graph: Graph) -> np.ndarray:
     """Labelled nodes in no part of the split."""
+    assert graph.split is not None
     used = np.concatenate([graph.split.train, graph.split.val, graph.split.test])
     return np.setdiff1d(np.flatnonzero(graph.y >= 0), used)
 
 
 def summary(records: list[dict]) -> str:
     """Mean and deviation a dataset and method, and the paired gain over GCN with its 95% interval."""
-    from scipy.stats import t
-
     lines = ["| dataset | method | accuracy | gain over GCN | seeds |", "|---|---|---|---|---|"]
     for dataset in dict.fromkeys(r["dataset"] for r in records):
         of = [r for r in records if r["dataset"] == dataset]
@@ -125,7 +126,7 @@ def main() -> None:
     parser.add_argument("--seeds", default="100-102", help="0-4 or 100,101")
     parser.add_argument("--students", default=",".join(STUDENTS), help="with commas (default: all)")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "integration")
+    parser.add_argument("--out", type=Path, default=RECORDS / "integration")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=JSON", help="a setting, e.g. beta=5")
     parser.add_argument("--summary", action="store_true", help="only print what is there")
     args = parser.parse_args()

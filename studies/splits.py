@@ -1,11 +1,11 @@
 """How much of an accuracy is the split's: a plain GCN on several random splits, several times on each.
 
-    python benchmarks/splits.py --datasets cs,physics,photo,computers --splits 200-209 --repeats 2
+    python studies/splits.py --datasets cs,physics,photo,computers --splits 200-209 --repeats 2
 
 Nothing is chosen here, so test labels may be read; splits are not those of the reported seeds. Accuracy is that on the
-1,000 test nodes (`test`) and on all labelled nodes that neither train nor validate (`all`). One JSON file a dataset
-goes to results/splits; what is there is not run again. The table shows the mean, the deviation between the splits'
-means, and that between repeats on one split.
+1,000 test nodes (`test`) and on all labelled nodes that neither train nor validate (`all`). One JSON file per
+dataset goes to studies/results/splits; what is there is not run again. The table shows the mean, the deviation between
+the splits' means, and that between repeats on one split.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from agssl.base.atomic import write_json
+from agssl.base.rng import Rng
 from agssl.config import Settings
+from agssl.data.datasets import load_dataset
+from agssl.data.splits import make_split
+from agssl.train.methods import train_method
 
-ROOT = Path(__file__).resolve().parent.parent
+RECORDS = Path(__file__).resolve().parent / "results"
 
 
 def measure(dataset: str, labels: int, split: int, repeat: int) -> dict[str, float]:
     """The accuracies of one GCN: the split is drawn from one seed, everything else from another."""
-    import torch
-
-    from agssl.base.rng import Rng
-    from agssl.data.datasets import load_dataset
-    from agssl.data.splits import make_split
-    from agssl.train.methods import train_method
-
     torch.set_num_threads(1)
     graph = load_dataset(dataset)
     graph = graph.with_split(make_split(f"random:{labels}/500/1000", graph, Rng(split).child("split")))
@@ -66,7 +64,7 @@ def main() -> None:
     parser.add_argument("--splits", default="200-209", help="first and last seed of splits")
     parser.add_argument("--repeats", type=int, default=2, help="on each split")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "splits")
+    parser.add_argument("--out", type=Path, default=RECORDS / "splits")
     parser.add_argument("--summary", action="store_true", help="only print what is there")
     args = parser.parse_args()
     first, last = map(int, args.splits.split("-"))

@@ -1,12 +1,12 @@
 """How many hidden units of a network are 0 for every node, and what keeps them alive.
 
-    python benchmarks/dead_units.py --datasets photo,computers --seeds 100-101
+    python studies/dead_units.py --datasets photo,computers --seeds 100-101
 
 Networks have the dataset's shipped settings, and those with one change. Where features are dense and none is negative,
 a step of the optimizer moves all sums of a unit the same way, and a unit that ReLU cuts off at every node learns
 no more.
 Accuracy is that of `agssl tune`: on the half of the validation nodes that the fit did not see, on seeds that are not
-reported. One JSON file a dataset goes to results/dead_units; what is there is not run again.
+reported. One JSON file per dataset goes to studies/results/dead_units; what is there is not run again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from agssl.shipped import with_config
 from agssl.train.methods import train_method
 from agssl.train.setup import problem_of
 
-ROOT = Path(__file__).resolve().parent.parent
+RECORDS = Path(__file__).resolve().parent / "results"
 CHANGES: dict[str, dict[str, Any]] = {
     "as shipped": {},
     "batch norm": {"norm": "batch"},
@@ -62,7 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default="photo,computers")
     parser.add_argument("--seeds", default="100-101", help="first and last")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "dead_units")
+    parser.add_argument("--out", type=Path, default=RECORDS / "dead_units")
     args = parser.parse_args()
     torch.set_num_threads(1)
     first, last = map(int, args.seeds.split("-"))

@@ -1,10 +1,10 @@
 """What a single network can reach: the plain GCN with other settings, and every task with other alphas.
 
-    python benchmarks/teachers.py --datasets cs,physics --seeds 100-102
+    python studies/teachers.py --datasets cs,physics --seeds 100-102
 
 Accuracy is that of `agssl tune`: validation nodes are halved, the fit gets one half to choose its epoch by and the
 accuracy is that on the other half. Test labels are removed before anything else, and seeds are not those reported.
-One JSON file a dataset goes to results/teachers; what is there is not run again.
+One JSON file per dataset goes to studies/results/teachers; what is there is not run again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from typing import Any
 
 from agssl.base.atomic import write_json
 from agssl.config import PAPER_TASKS, Settings
+from agssl.data.datasets import load_dataset
+from agssl.data.fetch import data_folders
+from agssl.search.objective import Common, TrialSeed, halved, score, without_test
 
-ROOT = Path(__file__).resolve().parent.parent
+RECORDS = Path(__file__).resolve().parent / "results"
 ALPHAS = (0.5, 1.0, 5.0, 20.0)
 NETWORKS: dict[str, dict[str, Any]] = {
     "gcn": {},
@@ -42,17 +45,12 @@ VARIANTS = {name: {"method": "gcn"} | changes for name, changes in NETWORKS.item
 
 def measure(dataset: str, variant: str, seed: int) -> float:
     """The accuracy of one network on the half of the validation nodes that its fit did not see."""
-    from agssl.data.datasets import load_dataset
-    from agssl.data.fetch import data_folders
-    from agssl.search.objective import Common, Task, halved, score, without_test
-
     graph = halved(without_test(load_dataset(dataset), "auto", seed), seed)
-    result = score(
-        Common({seed: graph}, data_folders().cache), Task(0, 0, Settings().replace(**VARIANTS[variant]), seed)
-    )
-    if isinstance(result, str):
-        raise RuntimeError(result)
-    return result
+    settings = Settings().replace(**VARIANTS[variant])
+    right = score(Common({seed: graph}, data_folders().cache), TrialSeed(0, 0, settings, seed))
+    if isinstance(right, str):
+        raise RuntimeError(right)
+    return float(right.mean())
 
 
 def main() -> None:
@@ -61,7 +59,7 @@ def main() -> None:
     parser.add_argument("--variants", help="names, with semicolons (default: all)")
     parser.add_argument("--seeds", default="100-102", help="first and last")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "teachers")
+    parser.add_argument("--out", type=Path, default=RECORDS / "teachers")
     parser.add_argument("--summary", action="store_true", help="only print what is there")
     args = parser.parse_args()
     first, last = map(int, args.seeds.split("-"))

@@ -1,11 +1,11 @@
 """What calibrating to how frequent classes are does for a plain GCN, without any teacher.
 
-    python benchmarks/shifted.py --datasets cora,citeseer,pubmed --seeds 100-109
+    python studies/shifted.py --datasets cora,citeseer,pubmed --seeds 100-109
 
 AGSSL calibrates its teachers by validation labels (`calibrate="classes"`). Here the same is done to the logits of a GCN
 with the dataset's shipped settings. As in `agssl tune`, validation nodes are halved: the fit and the calibration see
-one half, accuracy is that on the other; seeds are not those reported. One JSON file a dataset goes to results/shifted;
-what is there is not run again.
+one half, accuracy is that on the other; seeds are not those reported. One JSON file per dataset goes to
+studies/results/shifted; what is there is not run again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agssl.search.objective import halved, without_test
 from agssl.shipped import with_config
 from agssl.train.methods import train_method
 
-ROOT = Path(__file__).resolve().parent.parent
+RECORDS = Path(__file__).resolve().parent / "results"
 
 
 def measure(dataset: str, seed: int) -> dict[str, float]:
@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default="cora,citeseer,pubmed,cs,physics,photo,computers")
     parser.add_argument("--seeds", default="100-109", help="first and last")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "shifted")
+    parser.add_argument("--out", type=Path, default=RECORDS / "shifted")
     args = parser.parse_args()
     torch.set_num_threads(1)
     first, last = map(int, args.seeds.split("-"))
