@@ -22,6 +22,8 @@ from typing import Any
 
 from workers import machine, say, show
 
+from agssl.bench.records import Records
+
 RESULTS = Path(__file__).parents[1] / "results/benchmarks/jobs.json"
 COST = {"created", "seconds", "cpu_seconds", "peak_mb", "commit"}  # what may differ between two runs of a cell
 SIDES = {"one process": ("--jobs", "1"), "two processes": ("--jobs", "2"), "ray": ("--ray", "--jobs", "2")}
@@ -63,16 +65,16 @@ def main() -> None:
 def run(args: argparse.Namespace, words: tuple[str, ...]) -> tuple[float, dict[str, Any]]:
     """The seconds of one side, and its records without what they cost."""
     with tempfile.TemporaryDirectory(prefix="agssl-jobs-") as folder:
-        command = [sys.executable, "-m", "agssl", "bench", "table1", "--settings", "jt", "--threads", "1", "--json"]
+        command = [sys.executable, "-m", "agssl", "bench", "table1", "--strategies", "jt", "--threads", "1", "--json"]
         command += ["--datasets", args.datasets, "--methods", args.methods, "--seeds", args.seeds]
         command += ["--set", f"epochs={args.epochs}", "--out", f"{folder}/records", *words]
         variables = os.environ | {"AGSSL_CACHE": f"{folder}/cache", "OMP_NUM_THREADS": "1"}
         start = time.perf_counter()
         subprocess.run(command, env=variables, check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - start
-        found = {path.name: json.loads(path.read_text()) for path in Path(folder, "records").glob("*/*-*.json")}
         return seconds, {
-            name: {key: value for key, value in record.items() if key not in COST} for name, record in found.items()
+            record["key"]: {key: value for key, value in record.items() if key not in COST}
+            for record in Records(f"{folder}/records")
         }
 
 
