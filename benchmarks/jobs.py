@@ -22,6 +22,8 @@ from typing import Any
 
 from workers import machine, say, show
 
+from agssl.bench.records import Records
+
 RESULTS = Path(__file__).parents[1] / "results/benchmarks/jobs.json"
 COST = {"created", "seconds", "cpu_seconds", "peak_mb", "commit"}  # what may differ between two runs of a cell
 SIDES = {"one process": ("--jobs", "1"), "two processes": ("--jobs", "2"), "ray": ("--ray", "--jobs", "2")}
@@ -70,10 +72,9 @@ def run(args: argparse.Namespace, words: tuple[str, ...]) -> tuple[float, dict[s
         start = time.perf_counter()
         subprocess.run(command, env=variables, check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - start
-        lines = [line for path in Path(folder, "records").rglob("*.json*") for line in path.read_text().splitlines()]
         return seconds, {
-            record["key"]: {name: value for name, value in record.items() if name not in COST}
-            for record in map(json.loads, lines)
+            record["key"]: {key: value for key, value in record.items() if key not in COST}
+            for record in Records(f"{folder}/records")
         }
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from agssl.bench import paper
-from agssl.bench.accuracy import better
-from agssl.bench.cells import Records
+from agssl.bench.accuracy import choose_scheme
 from agssl.bench.methods import TABLE_METHODS
+from agssl.bench.records import Records
 from agssl.bench.scope import DATASETS, Scope, title_of
-from agssl.bench.style import look
+from agssl.bench.style import line_style
 from agssl.bench.tables import Entry, accuracies, interval
 from agssl.config import PAPER_TASKS
 
@@ -58,7 +58,7 @@ def table_row(dataset: str, scope: Scope, records: Records) -> str | None:
     mean = {name: float(np.mean(list(values.values()))) for name, values in found.items()}
     single = sorted(mean[task] for task in PAPER_TASKS)
     seeds = {len(values) for values in found.values()}
-    chosen = better(scope, records, dataset, "jt", paper.table1)
+    chosen = choose_scheme(scope, records, dataset, "jt", paper.table1)
     assert chosen.scheme is not None
     assert chosen.entry.difference is not None
     theirs = [paper.table1(dataset, "jt", name) for name in ("gcn", "agssl-lf", "agssl-ts")]
@@ -97,7 +97,7 @@ def draw(scope: Scope, records: Records, path: Path) -> None:
         means = [g.mean() for g in found]
         ends = [interval(g.tolist()) or (m, m) for g, m in zip(found, means, strict=True)]
         errors = [high - m for (_, high), m in zip(ends, means, strict=True)]
-        colour = look(label)["color"] if label in NAMES else "#bbbbbb"
+        colour = line_style(label)["color"] if label in NAMES else "#bbbbbb"
         axes.bar(at, means, width * 0.92, yerr=errors, label=label, color=colour, capsize=2)
     axes.axhline(0, color="k", linewidth=0.8)
     axes.set_xticks(range(len(gains)), gains)

@@ -8,100 +8,100 @@ import numpy as np
 import pytest
 
 from agssl.bench import paper, ranking, weights
-from agssl.bench.artifacts import load_artifacts
-from agssl.bench.cells import Records, unique, write_record
-from agssl.bench.output import write_shown
+from agssl.bench.catalog import ARTIFACTS
+from agssl.bench.cells import unique
+from agssl.bench.output import write_rendered
+from agssl.bench.records import Records
 from agssl.bench.results import provenance, write_results
 from agssl.bench.scope import Scope
 from reference.records import record_of, records_of
 
 SCOPE = Scope(datasets=("citeseer", "cs"), seeds=(0, 1))
 # pictures of what "theory" computes are drawn where it is tested
-NAMES = [name for name, thing in ((n, load_artifacts()[n]) for n in load_artifacts()) if thing.compute is None]
+NAMES = [name for name in ARTIFACTS if ARTIFACTS[name].compute is None]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_run_shows_as_missing(name: str, tmp_path: Path) -> None:
-    thing = load_artifacts()[name]
-    assert thing.cells(SCOPE)
-    shown = thing.show(SCOPE, Records(tmp_path))
-    assert any("missing" in cell for sheet in shown.table.sheets for row in sheet.rows for cell in row)
+    artifact = ARTIFACTS[name]
+    assert artifact.cells(SCOPE)
+    rendered = artifact.render(SCOPE, Records(tmp_path))
+    assert any("missing" in cell for sheet in rendered.table.sheets for row in sheet.rows for cell in row)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_run_shows_numbers_and_draws(name: str, tmp_path: Path) -> None:
-    thing = load_artifacts()[name]
-    scope = Scope(datasets=SCOPE.datasets, seeds=SCOPE.seeds, settings=("jt",))
-    shown = thing.show(scope, records_of(tmp_path, thing.cells(scope)))
-    for sheet in shown.table.sheets:
+    artifact = ARTIFACTS[name]
+    scope = Scope(datasets=SCOPE.datasets, seeds=SCOPE.seeds, strategies=("jt",))
+    rendered = artifact.render(scope, records_of(tmp_path, artifact.cells(scope)))
+    for sheet in rendered.table.sheets:
         assert {len(row) for row in sheet.rows} == {len(sheet.header)}
         titles = {row[0] for row in sheet.rows if any("missing" in cell for cell in row)}
         assert titles <= {"AutoSSL", "GMI", "MVGRL", "GRACE", "GCA", "CG3", "BGRL", "GraphMAE", "WAS"}  # not installed
-    assert bool(shown.figures) == thing.figures == (name.startswith("fig"))
-    for draw in shown.figures.values():
+    assert bool(rendered.figures) == artifact.figures == (name.startswith("fig"))
+    for draw in rendered.figures.values():
         assert all(axes.has_data() for axes in draw().axes)
 
 
 def test_files_are_what_their_endings_say(tmp_path: Path) -> None:
-    thing = load_artifacts()["fig5"]
+    artifact = ARTIFACTS["fig5"]
     scope = Scope(datasets=("citeseer",), seeds=(0,))
-    files = write_shown(tmp_path / "out", "fig5", thing.show(scope, records_of(tmp_path, thing.cells(scope))))
+    records = records_of(tmp_path, artifact.cells(scope))
+    files = write_rendered(tmp_path / "out", "fig5", artifact.render(scope, records))
     starts = {path.suffix: path.read_bytes()[:20] for path in files}
     assert set(starts) == {".md", ".csv", ".tex", ".png", ".svg"}
     assert starts[".png"].startswith(b"\x89PNG") and starts[".svg"].startswith(b"<?xml")
     assert starts[".md"].startswith(b"**Figure 5") and starts[".tex"].startswith(rb"\begin{table}")
-    again = write_shown(tmp_path / "again", "fig5", thing.show(scope, records_of(tmp_path, thing.cells(scope))))
+    again = write_rendered(tmp_path / "again", "fig5", artifact.render(scope, Records(tmp_path)))
     assert [p.read_bytes() for p in files] == [p.read_bytes() for p in again]
 
 
 def test_tables_share_cells() -> None:
-    things = load_artifacts()
-    table1 = {cell.key for cell in things["table1"].cells(SCOPE)}
-    assert {cell.key for cell in things["fig5"].cells(SCOPE)} <= table1
-    together = things["table-a2"].cells(SCOPE) + things["fig8"].cells(SCOPE)
-    assert len(unique(together)) == len({cell.key for cell in things["fig8"].cells(SCOPE)})
+    table1 = {cell.key for cell in ARTIFACTS["table1"].cells(SCOPE)}
+    assert {cell.key for cell in ARTIFACTS["fig5"].cells(SCOPE)} <= table1
+    together = ARTIFACTS["table-a2"].cells(SCOPE) + ARTIFACTS["fig8"].cells(SCOPE)
+    assert len(unique(together)) == len({cell.key for cell in ARTIFACTS["fig8"].cells(SCOPE)})
 
 
 def test_table_a3_measures_cost_in_fresh_processes_alone() -> None:
-    things = load_artifacts()
-    assert all(cell.fresh == (name == "table-a3") for name in NAMES for cell in things[name].cells(SCOPE))
+    assert all(cell.cost == (name == "table-a3") for name in NAMES for cell in ARTIFACTS[name].cells(SCOPE))
 
 
 def test_lf_or_ts_is_chosen_by_validation_and_never_by_test(tmp_path: Path) -> None:
-    from agssl.bench.accuracy import GCN, LF, TS, better
+    from agssl.bench.accuracy import GCN, LF, TS, choose_scheme
 
-    scope = Scope(seeds=(0, 1))
+    scope, records = Scope(seeds=(0, 1)), Records(tmp_path)
     for method, val, test in ((LF, 0.9, 0.5), (TS, 0.8, 0.99), (GCN, 0.7, 0.4)):
         for cell in scope.cells(method, "cora"):
             record = record_of(cell, test + 0.01 * cell.seed) | {"val": {"accuracy": val, "log_loss": 1.0}}
-            write_record(tmp_path, cell, record)
-    chosen = better(scope, Records(tmp_path), "cora", "jt", paper.table1)
+            records.add(record)
+    chosen = choose_scheme(scope, records, "cora", "jt", paper.table1)
     assert chosen.scheme is LF and chosen.entry.mean == pytest.approx(50.5) and chosen.entry.gain == pytest.approx(10)
     assert chosen.entry.paper == (85.32, 0.32) and chosen.paper_gain == pytest.approx(85.32 - 81.72)
-    assert better(scope, Records(tmp_path), "cora", "pf", paper.table1).scheme is None
+    assert choose_scheme(scope, records, "cora", "pf", paper.table1).scheme is None
 
 
 def test_a_tie_of_lf_and_ts_is_broken_by_validation_loss_on_seeds_that_both_have(tmp_path: Path) -> None:
-    from agssl.bench.accuracy import AVERAGE, LF, TS, better
+    from agssl.bench.accuracy import AVERAGE, LF, TS, choose_scheme
 
-    scope = Scope(seeds=(0, 1))
+    scope, records = Scope(seeds=(0, 1)), Records(tmp_path)
     for method, loss in ((LF, 0.5), (TS, 0.4), (AVERAGE, 0.4)):
         for cell in scope.cells(method, "cora")[: 2 if method is LF else 1]:
             best = {"accuracy": 0.9 if cell.seed == 0 else 1.0, "log_loss": loss}
             record = record_of(cell, 0.7 if method is AVERAGE else 0.8) | {"val": best}
-            write_record(tmp_path, cell, record)
-    chosen = better(scope, Records(tmp_path), "cora", "jt", paper.table1)
+            records.add(record)
+    chosen = choose_scheme(scope, records, "cora", "jt", paper.table1)
     assert chosen.scheme is TS and chosen.over_average.gain == pytest.approx(10)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_methods_that_a_figure_is_not_about_show_nothing(name: str, tmp_path: Path) -> None:
-    thing = load_artifacts()[name]
+    artifact = ARTIFACTS[name]
     for methods in (("gcn",), ("par",), ("agssl-ts",)):
-        shown = thing.show(Scope(datasets=("cora",), methods=methods, seeds=(0,)), Records(tmp_path))
-        for draw in shown.figures.values():
+        rendered = artifact.render(Scope(datasets=("cora",), methods=methods, seeds=(0,)), Records(tmp_path))
+        for draw in rendered.figures.values():
             draw()
-        assert shown.figures or not name.startswith("fig") or "Nothing to show" in shown.table.notes[0]
+        assert rendered.figures or not name.startswith("fig") or "Nothing to show" in rendered.table.notes[0]
 
 
 def test_the_paper_is_quoted_as_published() -> None:
@@ -137,16 +137,16 @@ def test_mean_lambda_is_the_mean_over_seeds_without_empty_buckets() -> None:
 
 
 def test_results_say_what_made_each_table(tmp_path: Path) -> None:
-    things = {name: load_artifacts()[name] for name in ("table1", "fig5")}
-    cells = unique(things["fig5"].cells(SCOPE))
+    artifacts = {name: ARTIFACTS[name] for name in ("table1", "fig5")}
+    cells = unique(artifacts["fig5"].cells(SCOPE))
     records = records_of(tmp_path / "records", cells)
-    paths = write_results(things, SCOPE, records, tmp_path)
+    paths = write_results(artifacts, SCOPE, records, tmp_path)
     text = (tmp_path / "RESULTS.md").read_text()
     assert {path.name for path in paths} == {"RESULTS.md", "fig5.png", "fig5.svg"}
     assert "[![Figure 5: mean task weights by node degree](docs/figures/fig5.png)](docs/figures/fig5.svg)" in text
     asked = "--datasets citeseer,cs --seeds 0,1"
     assert f"`agssl bench fig5 {asked}`: all 8 cells; seeds 0-1 (citeseer, cs); commit abc123; agssl 0; some" in text
-    assert f"`agssl bench table1 {asked}`: 8 of {len(unique(things['table1'].cells(SCOPE)))} cells" in text
+    assert f"`agssl bench table1 {asked}`: 8 of {len(unique(artifacts['table1'].cells(SCOPE)))} cells" in text
     assert str(tmp_path) not in text and "missing" in text
     assert provenance("theory", 0, []) == "`agssl bench theory`."
     assert provenance("theory", 0, records.of(cells)).startswith("`agssl bench theory`; seeds 0-1 (citeseer, cs);")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-from agssl.bench.cells import Cell, Records, unique, write_record
+from agssl.bench.cells import Cell, unique
 from agssl.bench.methods import TABLE_METHODS
-from agssl.config import Settings
+from agssl.config import Settings, effective
 from agssl.pretext import TASKS
-from reference.records import record_of, records_of
 
 
-def cell(seed: int = 0, dataset: str = "cora", fresh: bool = False, curves: bool = False, **changes: object) -> Cell:
-    return Cell(dataset, "some", Settings(**changes), seed, curves, fresh)  # type: ignore[arg-type]
+def cell(seed: int = 0, dataset: str = "cora", cost: bool = False, curves: bool = False, **changes: object) -> Cell:
+    return Cell(dataset, "some", Settings(**changes), seed, curves, cost)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -23,13 +19,13 @@ def cell(seed: int = 0, dataset: str = "cora", fresh: bool = False, curves: bool
     [
         cell(seed=1),
         cell(dataset="citeseer"),
-        cell(fresh=True),
+        cell(cost=True),
         *(cell(**change) for change in ({"hidden": 32}, {"beta": 1.0}, {"tasks": ("par",)}, {"alpha": {"par": 1.0}})),
         cell(generations=1),
     ],
 )
 def test_whatever_decides_the_result_makes_another_cell(other: Cell) -> None:
-    assert other.key != cell().key and other.path != cell().path
+    assert other.key != cell().key
 
 
 def test_the_name_of_the_table_that_asks_makes_no_other_cell() -> None:
@@ -62,25 +58,11 @@ def test_other_alphas_to_choose_from_make_a_new_cell(monkeypatch: pytest.MonkeyP
     assert after[2:] == before[2:]
 
 
-def test_records_are_found_by_cell_and_damaged_ones_are_missing(tmp_path: Path) -> None:
-    cells = [cell(seed=s) for s in range(3)]
-    records_of(tmp_path, cells)
-    (tmp_path / cells[1].path).write_text('{"format": "agssl-be')
-    old = record_of(cells[2]) | {"schema": 0}
-    (tmp_path / cells[2].path).write_text(json.dumps(old))
-    found = Records(tmp_path)
-    assert [found.get(c) is not None for c in cells] == [True, False, False]
-    assert [r["seed"] for r in found.of(cells)] == [0]
-
-
-def test_a_record_without_curves_does_not_do_for_a_cell_that_wants_them(tmp_path: Path) -> None:
+def test_if_one_of_several_equal_cells_asks_for_curves_that_one_is_kept() -> None:
     plain, curved = cell(), cell(curves=True)
-    write_record(tmp_path, plain, record_of(plain))
-    assert Records(tmp_path).get(plain) and Records(tmp_path).get(curved) is None
-    write_record(tmp_path, curved, record_of(curved))
-    assert Records(tmp_path).get(plain) and Records(tmp_path).get(curved)
     assert [c.curves for c in unique([plain, curved, plain])] == [True]
 
 
-def test_a_graph_of_ones_own_has_a_folder_of_its_name() -> None:
-    assert cell(dataset="/some where/my graph.csv").path.startswith("my-graph/some-jt-0-")
+def test_a_setting_that_came_later_makes_another_cell_only_where_it_is_used() -> None:
+    assert "encoder" not in effective(Settings()) and "encoder" in effective(Settings(encoder="sage"))
+    assert cell(encoder="gcn").key == cell().key != cell(encoder="sage").key

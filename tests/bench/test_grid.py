@@ -12,9 +12,10 @@ import pytest
 from agssl.base.errors import TrainingError
 from agssl.bench import grid as grid_module
 from agssl.bench import measure
-from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.cells import Cell
 from agssl.bench.grid import Estimate, Grid
-from agssl.bench.measure import Place, curves, run_cell
+from agssl.bench.measure import Workspace, curves, run_cell
+from agssl.bench.records import Record, Records
 from agssl.data.graph import Graph
 from agssl.train.distill import degree_buckets
 from agssl.train.methods import MethodResult, train_method
@@ -34,8 +35,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Graph:
 
 def test_a_record_holds_what_tables_need_and_is_small(small: Graph, tmp_path: Path) -> None:
     cell = Cell("blocks", "agssl-ts", SETTINGS, 0, curves=True)
-    record = run_cell(Place(tmp_path, tmp_path / "cache"), cell)
-    text = (tmp_path / cell.path).read_text()
+    record = run_cell(Workspace(tmp_path / "cache"), cell)
+    Records(tmp_path).add(record)
+    text = (tmp_path / "blocks.jsonl").read_text()
     assert json.loads(text) == record and len(text) < 30_000
     assert Records(tmp_path).get(cell) == record
     result = train_method(small, SETTINGS, 0)
@@ -62,8 +64,8 @@ def test_the_fit_of_a_cell_sees_no_test_label(small: Graph, tmp_path: Path, monk
         seen.append(graph)
         return train_method(graph, *args, **kwargs)
 
-    monkeypatch.setattr(measure, "fit", spy)
-    run_cell(Place(tmp_path, tmp_path / "cache"), Cell("blocks", "gcn", quick(method="gcn"), 0))
+    monkeypatch.setattr("agssl.fitting.fit.train_method", spy)
+    run_cell(Workspace(tmp_path / "cache"), Cell("blocks", "gcn", quick(method="gcn"), 0))
     (graph,) = seen
     assert graph.split is not None and small.split is not None
     assert (graph.y[small.split.test] == -1).all()
@@ -95,20 +97,20 @@ def cells(row: str, seeds: int, **changes: object) -> list[Cell]:
     return [Cell("blocks", row, quick(**changes), seed) for seed in range(seeds)]
 
 
-def run(grid: Grid, place: Place, jobs: int = 1) -> list[tuple[str, Any]]:
+def run(grid: Grid, workspace: Workspace, jobs: int = 1) -> list[tuple[str, Any]]:
     heard: list[tuple[str, Any]] = []
-    grid.run(place, jobs, lambda cell, result, estimate: heard.append((str(cell), result)))
+    grid.run(workspace, jobs, lambda cell, result, estimate: heard.append((str(cell), result)))
     return heard
 
 
 def test_only_missing_cells_run_and_single_networks_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[Cell] = []
-    monkeypatch.setattr(grid_module, "run_cell", lambda place, cell: ran.append(cell) or record_of(cell))
+    monkeypatch.setattr(grid_module, "run_cell", lambda workspace, cell: ran.append(cell) or record_of(cell))
     wanted = cells("agssl-ts", 2) + cells("gcn", 2, method="gcn") + cells("clu", 2, method="single", tasks=("clu",))
     records = records_of(tmp_path, wanted[1:2])
     grid = Grid([*wanted, wanted[0]], records)
     assert (grid.present, len(grid.missing)) == (1, 5)
-    run(grid, Place(tmp_path, tmp_path))
+    run(grid, Workspace(tmp_path))
     assert [(c.seed, c.method) for c in ran] == [
         *((0, name) for name in ("gcn", "clu", "agssl-ts")),
         *((1, name) for name in ("gcn", "clu")),
@@ -132,12 +134,12 @@ def test_cells_of_a_running_group_wait_for_it(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(grid_module, "work", fake_work)
     wanted = cells("gcn", 2, method="gcn") + cells("clu", 2, method="single", tasks=("clu",))
-    run(Grid(wanted, Records(tmp_path)), Place(tmp_path, tmp_path), jobs=2)
+    run(Grid(wanted, Records(tmp_path)), Workspace(tmp_path), jobs=2)
     assert [(c.method, c.seed) for c in begun] == [("gcn", 0), ("gcn", 1), ("clu", 0), ("clu", 1)]
 
 
 def test_a_cell_that_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(place: Place, cell: Cell) -> Record:
+    def fails(workspace: Workspace, cell: Cell) -> Record:
         if cell.seed == 0:
             raise TrainingError("the loss is not finite")
         if cell.seed == 1:
@@ -146,7 +148,7 @@ def test_a_cell_that_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(grid_module, "run_cell", fails)
     grid = Grid(cells("gcn", 3, method="gcn"), Records(tmp_path))
-    heard = run(grid, Place(tmp_path, tmp_path))
+    heard = run(grid, Workspace(tmp_path))
     assert [isinstance(result, str) for _, result in heard] == [True, True, False]
     why = {cell.seed: why for cell, why in grid.failed.items()}
     assert why == {0: "the loss is not finite", 1: "RuntimeError: not enough memory"}

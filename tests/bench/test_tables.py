@@ -11,11 +11,12 @@ import pytest
 from scipy import stats
 
 from agssl.base.errors import SettingsError
-from agssl.bench.cells import Cell, Records, write_record
+from agssl.bench.cells import Cell
 from agssl.bench.methods import GCN, TABLE_METHODS, choose
+from agssl.bench.records import Records
 from agssl.bench.render import csv_of, latex, markdown
 from agssl.bench.scope import Scope
-from agssl.bench.tables import Entry, Sheet, accuracy_entry, accuracy_sheets, average_ranks, gain_text, interval
+from agssl.bench.tables import Entry, Sheet, accuracy_sheets, average_ranks, gain_text, interval
 from reference.records import record_of
 
 
@@ -23,18 +24,19 @@ def cells_of(method: str, seeds: range) -> list[Cell]:
     return Scope(seeds=tuple(seeds)).cells(TABLE_METHODS[method], "cora")
 
 
-def write(folder: Path, cells: list[Cell], values: np.ndarray) -> None:
+def write(records: Records, cells: list[Cell], values: np.ndarray) -> None:
     for cell, value in zip(cells, values, strict=True):
-        write_record(folder, cell, record_of(cell, float(value)))
+        records.add(record_of(cell, float(value)))
 
 
 def test_an_entry_pairs_the_seeds_that_both_have(tmp_path: Path) -> None:
     draw = np.random.default_rng(0)
     ours, base = draw.random(4), draw.random(6)
     cells, gcn = cells_of("par", range(2, 6)), cells_of("gcn", range(6))
-    write(tmp_path, cells, ours)
-    write(tmp_path, gcn, base)
-    entry = accuracy_entry("PAR", "Cora", cells, gcn, Records(tmp_path), 5, (83.52, 0.39))
+    records = Records(tmp_path)
+    write(records, cells, ours)
+    write(records, gcn, base)
+    entry = Entry("PAR", "Cora", 5, paper=(83.52, 0.39)).filled(records, cells, gcn)
     assert entry.mean == pytest.approx(100 * ours.mean()) and entry.std == pytest.approx(100 * ours.std(ddof=1))
     assert entry.difference == pytest.approx(100 * ours.mean() - 83.52)
     test = stats.ttest_rel(100 * ours, 100 * base[2:])

@@ -16,10 +16,11 @@ import pytest
 
 from agssl.base.errors import SettingsError
 from agssl.base.lock import Lock
-from agssl.cli.bench import duration
+from agssl.cli.bench import WHAT, duration
 from agssl.cli.common import parse_seeds
 
 QUICK = ("--set", "epochs=2", "--set", "hidden=8", "--set", "alpha=1", "--jobs", 1)
+RECORDS = Path("results/bench/small.jsonl")
 Agssl = Callable[..., Any]
 
 
@@ -30,8 +31,8 @@ def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> N
     assert done.code == 0, done.err
     assert done.err.splitlines()[0] == "0 cells done before, 6 to run"
     assert "[6/6]" in done.err and "| GCN | " in done.out and "missing" not in done.out
-    assert len(list(Path("results/bench/small").glob("*.json"))) == 6
-    before = {path: path.stat().st_mtime_ns for path in Path("results/bench/small").iterdir()}
+    before = RECORDS.read_bytes()
+    assert len(before.splitlines()) == 6
     again = agssl(*words, "--json")
     assert again.code == 0 and again.err == ""
     value = json.loads(again.out)
@@ -40,7 +41,7 @@ def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> N
     assert {(e["row"], e["column"], e["seeds"]) for e in entries} == {
         (row, "small", 2) for row in ("GCN", "CLU", "AGSSL-TS")
     }
-    assert before == {path: path.stat().st_mtime_ns for path in Path("results/bench/small").iterdir()}
+    assert RECORDS.read_bytes() == before
     for path in value["shown"]["table1"]["files"]:
         assert Path(path).stat().st_size
     assert not list((Path.cwd().parent / "cache" / "stages").rglob("*.safetensors"))
@@ -51,47 +52,46 @@ def test_weights_of_tasks_are_set_as_for_fit(agssl: Agssl, graph: Path) -> None:
     words += (*QUICK, "--set", 'tasks=["clu"]', "--set", "alpha=clu=3", "--set", "student_tasks=clu=2")
     done = agssl(*words)
     assert done.code == 0, done.err
-    record = json.loads(next(Path("results/bench/small").glob("agssl-ts-*.json")).read_text())
+    record = next(r for r in map(json.loads, RECORDS.read_text().splitlines()) if r["method"] == "agssl-ts")
     assert record["alphas"] == {"clu": 3.0} and record["settings"]["student_tasks"] == {"clu": 2.0}
 
 
 def test_two_commands_do_not_run_the_same_cells_at_once(agssl: Agssl, graph: Path) -> None:
-    folder = Path("results/bench/small")
-    folder.mkdir(parents=True)
-    lock = Lock(folder / ".lock")
-    lock.take("that folder")
+    RECORDS.parent.mkdir(parents=True)
+    lock = Lock(RECORDS.parent / ".small.lock")
+    lock.take("that file")
     words = ("bench", "table1", "--datasets", graph, "--methods", "gcn", "--seeds", 1, *QUICK)
     refused = agssl(*words)
-    assert refused.code == 2 and "another process" in refused.err and str(folder) in refused.err
+    assert refused.code == 2 and "another process" in refused.err and str(RECORDS) in refused.err
     assert agssl(*words, "--summary").code == 0
     lock.release()
-    assert agssl(*words).code == 0 and not (folder / ".lock").exists()
+    assert agssl(*words).code == 0 and not lock.path.exists()
 
 
 def test_summary_runs_nothing(agssl: Agssl, graph: Path) -> None:
     done = agssl("bench", "table-a3", "--datasets", graph, "--seeds", 1, "--summary", "--json")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["missing"] == 3 and not Path("results/bench/small").exists()
+    assert json.loads(done.out)["missing"] == 3 and not RECORDS.exists()
 
 
 def test_a_killed_run_goes_on_without_redoing_a_cell(agssl: Agssl, graph: Path) -> None:
     words = ("bench", "table1", "--datasets", graph, "--methods", "gcn,clu,pairdis", "--seeds", 3, "--strategies", "jt")
     words += ("--set", "epochs=150", "--set", "patience=200", "--set", "hidden=64", "--set", "alpha=1", "--jobs", 1)
     command = [sys.executable, "-m", "agssl", *map(str, words)]
-    folder = Path("results/bench/small")
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
-    while not (folder.is_dir() and list(folder.glob("*.json"))) and time.monotonic() < deadline:
+    while not RECORDS.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
+    time.sleep(0.1)  # into the next cell
     process.send_signal(signal.SIGKILL)
     process.wait()
-    before = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    before = RECORDS.read_text().splitlines()
     assert 1 <= len(before) < 9
     done = agssl(*words, "--json")
     assert done.code == 0, done.err
     assert f"{len(before)} cell" in done.err and json.loads(done.out)["missing"] == 0
-    after = {path: path.stat().st_mtime_ns for path in folder.glob("*.json")}
-    assert len(after) == 9 and before.items() <= after.items()
+    after = RECORDS.read_text().splitlines()
+    assert len(after) == 9 and after[: len(before)] == before
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,12 @@ def test_results_are_written_from_what_there_is(agssl: Agssl) -> None:
         if line.startswith("[!["):
             png, svg = re.findall(r"\]\(([^)]*)\)", line)
             assert Path(png).suffix == ".png" and Path(png).is_file() and Path(svg).is_file()
+
+
+def test_the_help_names_all_tables_and_figures() -> None:
+    from agssl.bench.catalog import ARTIFACTS
+
+    assert [*ARTIFACTS] == [*WHAT]
 
 
 def test_seeds_and_durations_read_as_people_write_them() -> None:

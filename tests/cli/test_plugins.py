@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import agssl.encoders as agssl_encoders
 from agssl.bench.cells import Cell
 from agssl.config import Settings
 from agssl.data.datasets import DATASETS
@@ -140,8 +139,6 @@ def test_a_list_has_a_line_each_plugins_included(agssl: Agssl, plugin: Path) -> 
 
 @pytest.mark.parametrize("what", ["tasks", "encoders", "integrations"])
 def test_a_list_as_json(agssl: Agssl, what: str) -> None:
-    if what == "encoders" and not hasattr(agssl_encoders, "ENCODERS"):
-        pytest.skip("there is no registry of encoders yet")
     entries = json.loads(agssl("list", what, "--json").out)
     assert entries and all(set(entry) == {"name", "summary", "settings"} for entry in entries)
     assert all(entry["summary"].endswith(".") for entry in entries), "a docstring has no first line"

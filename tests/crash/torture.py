@@ -35,6 +35,8 @@ import numpy as np
 import scipy.sparse as sp
 from safetensors import safe_open
 
+from agssl.base.jsonl import read_json_lines
+
 WRITES = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree"}
 
 
@@ -92,12 +94,12 @@ def hash_of_run(out: Path) -> str:
 
 def cells_of_bench(out: Path) -> set[str]:
     """Records of finished cells."""
-    return {str(path.relative_to(out)) for path in out.glob("graph/*.json")}
+    return {record["key"] for _, record in read_json_lines(out / "graph.jsonl")}
 
 
 def hash_of_bench(out: Path) -> str:
     """All that the records say, but when they were made and how long it took."""
-    records = {path: json.loads((out / path).read_text()) for path in sorted(cells_of_bench(out))}
+    records = {record["key"]: record for _, record in read_json_lines(out / "graph.jsonl")}
     for record in records.values():
         for name in ("created", "seconds", "cpu_seconds", "peak_mb", "dataset"):
             record.pop(name)
@@ -121,7 +123,7 @@ def outcome_of_study(out: Path) -> str:
 
 QUICK = ("--hidden", "8", "--tasks", "clu:clusters=3,pairdis", "--seeds", "2", "--checkpoint", "0")
 FIT = ("fit", "{graph}", "--out", "{out}", *QUICK)
-BENCH = ("bench", "table1", "--datasets", "{graph}", "--methods", "gcn,clu,agssl-ts", "--settings", "jt",
+BENCH = ("bench", "table1", "--datasets", "{graph}", "--methods", "gcn,clu,agssl-ts", "--strategies", "jt",
          "--seeds", "2", "--jobs", "1", "--out", "{out}", "--set", "hidden=8", "--set", "epochs=5")  # fmt: skip
 TUNE = ("tune", "{graph}", "--method", "gcn", "--trials", "4", "--tuning-seeds", "2", "--epochs", "6",
         "--out", "{out}/found.toml", "--study", "{out}/found.db")  # fmt: skip
@@ -151,6 +153,8 @@ def unreadable(folder: Path) -> list[str]:
 def _read(path: Path) -> None:
     if path.suffix == ".json":
         json.loads(path.read_text())
+    elif path.suffix == ".jsonl":  # a kill may leave a beginning of the last line
+        _ = [json.loads(line) for line in path.read_text().split("\n")[:-1]]
     elif path.suffix == ".toml":
         tomllib.loads(path.read_text())
     elif path.suffix == ".npz":
@@ -229,11 +233,10 @@ def warm_up() -> None:
 
     import agssl.data.resolve  # noqa: F401
     from agssl import AGSSL
-    from agssl.bench.artifacts import load_artifacts
+    from agssl.bench import catalog  # noqa: F401
     from agssl.cli import progress  # noqa: F401
     from agssl.search import study  # noqa: F401
 
-    load_artifacts()
     torch.set_num_threads(1)
     edges = sp.csr_matrix(np.kron(np.eye(2), np.ones((6, 6)) - np.eye(6)))
     AGSSL(tasks=("clu", "pairdis"), epochs=1).fit((edges, np.eye(12, dtype=np.float32), np.arange(12) // 6))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, Records, unique, write_record
+from agssl.bench.cells import SCHEMA, Cell, unique
+from agssl.bench.records import FORMAT, Record, Records
 from agssl.config import effective
 from agssl.explain.groups import bucket_names
 
@@ -28,7 +29,7 @@ def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -
         "strategy": cell.strategy,
         "settings": effective(cell.settings),
         "config": cell.config,
-        "fresh": cell.fresh,
+        "cost": cell.cost,
         "seed": cell.seed,
         "agssl": "0",
         "commit": "abc123",
@@ -51,6 +52,7 @@ def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -
 
 def records_of(folder: Path, cells: Iterable[Cell]) -> Records:
     """A folder with a record of every cell."""
+    records = Records(folder)
     for cell in unique(cells):
-        write_record(folder, cell, record_of(cell))
-    return Records(folder)
+        records.add(record_of(cell))
+    return records

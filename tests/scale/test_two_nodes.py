@@ -45,7 +45,7 @@ def test_the_row_of_cora_is_the_same_on_two_nodes_though_a_worker_is_killed(
     said = alone.communicate(timeout=900)
     assert alone.returncode == 0, said
     spread = _bench(tmp_path / "spread", "--ray-address", two_nodes)
-    until(lambda: any((tmp_path / "spread").glob("records/cora/*.json")) and _busy(), 600)
+    until(lambda: (tmp_path / "spread/records/cora.jsonl").exists() and _busy(), 600)
     os.kill(_busy()[0], signal.SIGKILL)
     out, err = spread.communicate(timeout=900)
     assert spread.returncode == 0, err
@@ -78,7 +78,7 @@ def test_fit_and_tune_find_the_same_on_two_nodes(tmp_path: Path, two_nodes: str)
 
 
 def _bench(folder: Path, *words: str) -> subprocess.Popen[str]:
-    options = ["--datasets", "cora", "--methods", METHODS, "--seeds", "2", "--settings", "jt", "--set", "epochs=40"]
+    options = ["--datasets", "cora", "--methods", METHODS, "--seeds", "2", "--strategies", "jt", "--set", "epochs=40"]
     return _agssl(folder, "bench", "table1", *options, "--set", "alpha=1", "--out", str(folder / "records"), *words)
 
 
@@ -100,8 +100,8 @@ def _busy() -> list[int]:
 
 
 def _records(folder: Path) -> dict[str, dict[str, Any]]:
-    paths = sorted((folder / "records" / "cora").glob("*.json"))
+    lines = (folder / "records" / "cora.jsonl").read_text().splitlines()
     return {
-        path.name: {key: value for key, value in json.loads(path.read_text()).items() if key not in COST}
-        for path in paths
+        record["key"]: {key: value for key, value in record.items() if key not in COST}
+        for record in map(json.loads, lines)
     }

@@ -13,10 +13,12 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from agssl.base.errors import DataError
+from agssl.base.lock import locked
 
 _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 _STRAY = 600.0  # seconds without a write after which a temporary file whose process is gone is nobody's
@@ -113,6 +115,57 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Write `value` to `path` atomically, as JSON that any reader accepts (NaN is an error, not a token)."""
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def append_json(path: str | os.PathLike[str], value: Any) -> int:
+    """Append `value` to `path` as one line of JSON, on disk when this returns; gives the position where it begins.
+
+    A kill leaves the line, nothing, or a beginning of the line; the next call removes such a beginning. Processes that
+    append to one file at the same time wait for each other.
+
+    Raises:
+        DataError: the file can't be written to, or its disk is full; it then is as it was.
+    """
+    path = Path(path)
+    line = json.dumps(value, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab+", buffering=0) as file, locked(file.fileno()):
+            end = _heal(file)
+            try:
+                written = 0
+                while written < len(line):
+                    written += file.write(line[written:])
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(end)
+                raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    if not end:
+        sync_folder(path.parent)
+    return end
+
+
+def _heal(file: FileIO) -> int:
+    """Remove what a killed process left of its line, or end a last line that is whole; gives the file's size."""
+    size = file.seek(0, os.SEEK_END)
+    start, tail = size, b""
+    while start and b"\n" not in tail:
+        step = min(start, 1 << 16)
+        start -= step
+        file.seek(start)
+        tail = file.read(step) + tail
+    tail = tail[tail.rfind(b"\n") + 1 :]
+    if not tail:
+        return size
+    try:
+        json.loads(tail)
+    except ValueError:
+        file.truncate(size - len(tail))
+        return size - len(tail)
+    file.write(b"\n")  # written by hand: only a whole object is JSON
+    return size + 1
 
 
 def replace(source: Path, target: Path) -> None:

@@ -1,16 +1,33 @@
-"""A lock on a folder that no crash leaves behind: the system lets go of it when its process ends, however it ends."""
+"""Locks that no crash leaves behind: the system lets go of them when their process ends, however it ends."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from agssl.base.errors import DataError
 
 
+@contextlib.contextmanager
+def locked(handle: int) -> Iterator[None]:
+    """Hold an open file against all who ask likewise while the block runs; wait for whoever has it now."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except (ImportError, OSError):  # Windows, or a file system without locks: one process at a time is up to the user
+        yield
+        return
+    try:
+        yield
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
 class Lock:
-    """Held from `take` to `release`; whoever asks meanwhile is told that somebody has it."""
+    """A lock on a folder, held from `take` to `release`; whoever asks meanwhile is told that somebody has it."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

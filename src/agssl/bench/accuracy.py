@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agssl.bench import paper
 from agssl.bench.artifacts import Artifact, Rendered
-from agssl.bench.cells import Cell, Records
-from agssl.bench.methods import AUTOSSL, AVERAGE, GCN, LF, MORE, RIVALS, SINGLE, TS, VANILLA, Method
+from agssl.bench.cells import Cell
+from agssl.bench.methods import AUTOSSL, AVERAGE, GCN, LATER, LF, RIVALS, SINGLE, TS, VANILLA, Method
+from agssl.bench.records import Records
 from agssl.bench.scope import DATASETS, STRATEGIES, Scope, title_of
 from agssl.bench.tables import (
     MISSING,
     Entry,
     Sheet,
     Table,
-    accuracy_entry,
     accuracy_sheets,
     gain_text,
     mean_text,
@@ -41,7 +41,7 @@ def with_gcn(scope: Scope, default: tuple[Method, ...]) -> tuple[Method, ...]:
     return methods if GCN in methods else (GCN, *methods)
 
 
-def curved(method: Method) -> bool:
+def wants_curves(method: Method) -> bool:
     """Whether the figures want the learning curves of a method."""
     return method in (LF, TS)
 
@@ -52,11 +52,11 @@ def _cells(scope: Scope, default: tuple[Method, ...], strategies: tuple[str, ...
         for dataset in scope.datasets_or(DATASETS)
         for strategy in strategies
         for method in with_gcn(scope, default)
-        for cell in scope.cells(method, dataset, strategy, curves=curved(method) and strategy == "jt")
+        for cell in scope.cells(method, dataset, strategy, curves=wants_curves(method) and strategy == "jt")
     ]
 
 
-def _show(
+def _render(
     scope: Scope,
     records: Records,
     default: tuple[Method, ...],
@@ -68,29 +68,26 @@ def _show(
     sheets, rows = [], []
     for strategy in strategies:
         entries = [
-            accuracy_entry(
+            Entry(
                 method.title,
                 title_of(dataset),
-                scope.cells(method, dataset, strategy),
-                scope.cells(GCN, dataset),
-                records,
                 len(scope.seeds_of(dataset)),
-                published(dataset, strategy, method.name),
-                strategy,
-            )
+                paper=published(dataset, strategy, method.name),
+                block=strategy,
+            ).filled(records, scope.cells(method, dataset, strategy), scope.cells(GCN, dataset))
             for method in methods
             for dataset in datasets
         ]
         sheets += accuracy_sheets(f"{title}, {STRATEGIES[strategy]}", entries)
         rows += [entry.to_dict() for entry in entries]
         if LF in methods and TS in methods:
-            chosen = [better(scope, records, dataset, strategy, published) for dataset in datasets]
-            sheets.append(_better_sheet(f"{title}, {STRATEGIES[strategy]}", chosen))
+            chosen = [choose_scheme(scope, records, dataset, strategy, published) for dataset in datasets]
+            sheets.append(_chosen_sheet(f"{title}, {STRATEGIES[strategy]}", chosen))
     return Rendered(Table(sheets, rows, [PAIRED, *notes(methods), *arxiv_note(datasets, rows)]))
 
 
 @dataclass(frozen=True)
-class Better:
+class ChosenScheme:
     """AGSSL with whichever of its two schemes has the higher mean validation accuracy."""
 
     dataset: str
@@ -100,7 +97,7 @@ class Better:
     over_average: Entry  # the same, compared with the average of all teachers
 
 
-def better(scope: Scope, records: Records, dataset: str, strategy: str, published: _Paper) -> Better:
+def choose_scheme(scope: Scope, records: Records, dataset: str, strategy: str, published: _Paper) -> ChosenScheme:
     """LF or TS, chosen by validation on the seeds that both have; test accuracy has no say."""
     cells = {method: scope.cells(method, dataset, strategy) for method in (LF, TS)}
     found = {method: {record["seed"]: record["val"] for record in records.of(own)} for method, own in cells.items()}
@@ -112,17 +109,16 @@ def better(scope: Scope, records: Records, dataset: str, strategy: str, publishe
     scheme = max((LF, TS), key=lambda m: (mean(m, "accuracy"), -mean(m, "log_loss"))) if seeds else None
     theirs = [pair for method in (LF, TS) if (pair := published(dataset, strategy, method.name)) is not None]
     gcn = published(dataset, strategy, GCN.name)
-    wanted, baseline = len(scope.seeds_of(dataset)), scope.cells(GCN, dataset)
     chosen = [] if scheme is None else cells[scheme]
     paper_best = max(theirs, default=None)
-    entry = accuracy_entry("AGSSL", title_of(dataset), chosen, baseline, records, wanted, paper_best)
-    average = scope.cells(AVERAGE, dataset, strategy)
-    over_average = accuracy_entry("AGSSL", title_of(dataset), chosen, average, records, wanted)
+    blank = Entry("AGSSL", title_of(dataset), len(scope.seeds_of(dataset)))
+    entry = replace(blank, paper=paper_best).filled(records, chosen, scope.cells(GCN, dataset))
+    over_average = blank.filled(records, chosen, scope.cells(AVERAGE, dataset, strategy))
     paper_gain = None if paper_best is None or gcn is None else paper_best[0] - gcn[0]
-    return Better(dataset, scheme, entry, paper_gain, over_average)
+    return ChosenScheme(dataset, scheme, entry, paper_gain, over_average)
 
 
-def _better_sheet(title: str, chosen: list[Better]) -> Sheet:
+def _chosen_sheet(title: str, chosen: list[ChosenScheme]) -> Sheet:
     header = ("", "scheme", "ours", "minus the paper's better one", "gain over GCN", "the paper's gain", "over Average")
     rows = tuple(
         (
@@ -151,23 +147,21 @@ def arxiv_note(datasets: tuple[str, ...], rows: list[dict]) -> list[str]:
     return [NO_FEATURES] if "ogbn-arxiv" in datasets and empty else []
 
 
-_TABLE1 = (GCN, *SINGLE, VANILLA, AUTOSSL, AVERAGE, LF, TS)
-_TABLE2 = (GCN, SINGLE[2], *RIVALS, AVERAGE, LF, TS, *MORE)
+_METHODS1 = (GCN, *SINGLE, VANILLA, AUTOSSL, AVERAGE, LF, TS)
+_METHODS2 = (GCN, SINGLE[2], *RIVALS, AVERAGE, LF, TS, *LATER)
 
 
 def _jt(scope: Scope) -> tuple[str, ...]:
     return tuple(strategy for strategy in scope.strategies if strategy == "jt")
 
 
-ARTIFACTS = {
-    "table1": Artifact(
-        "Table 1: single- and multi-task learning",
-        lambda scope: _cells(scope, _TABLE1, scope.strategies),
-        lambda scope, records: _show(scope, records, _TABLE1, scope.strategies, paper.table1, "Table 1"),
-    ),
-    "table2": Artifact(
-        "Table 2: other self-supervised methods",
-        lambda scope: _cells(scope, _TABLE2, _jt(scope)),
-        lambda scope, records: _show(scope, records, _TABLE2, _jt(scope), paper.table2, "Table 2"),
-    ),
-}
+TABLE1 = Artifact(
+    "Table 1: single- and multi-task learning",
+    lambda scope: _cells(scope, _METHODS1, scope.strategies),
+    lambda scope, records: _render(scope, records, _METHODS1, scope.strategies, paper.table1, "Table 1"),
+)
+TABLE2 = Artifact(
+    "Table 2: other self-supervised methods",
+    lambda scope: _cells(scope, _METHODS2, _jt(scope)),
+    lambda scope, records: _render(scope, records, _METHODS2, _jt(scope), paper.table2, "Table 2"),
+)

@@ -1,8 +1,8 @@
-"""Everything that `agssl bench` can make, by name: which cells it needs, and what it shows of their records.
+"""What a table or figure of `agssl bench` is: which cells it needs, and what it shows of their records.
 
-To add one, write a `Thing` and add it below: `THINGS.add("fig9", Thing(...))`. One whose numbers don't come from cells
-brings its own `compute`, which keeps what it finds below the folder of results, so that it too goes on where it was;
-its `show` finds that folder as `records.folder`.
+To add one, write an `Artifact` and a line in `agssl.bench.catalog`. One whose numbers don't come from cells brings its
+own `compute`, which keeps what it finds below the folder of results, so that it too goes on where it was; its `render`
+finds that folder as `records.folder`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agssl.base.registry import Registry
-from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.cells import Cell
 from agssl.bench.methods import Method
+from agssl.bench.records import Record, Records
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Table
 
@@ -45,20 +45,6 @@ class Artifact:
 
     title: str
     cells: Callable[[Scope], list[Cell]]
-    show: Callable[[Scope, Records], Rendered]
+    render: Callable[[Scope, Records], Rendered]
     figures: bool = False  # whether it needs the extra `plot`
     compute: Callable[[Scope, Path, Say], None] | None = None  # own work beside cells: scope, results folder, progress
-
-
-ARTIFACTS: Registry[Artifact] = Registry("table or figure", "agssl.bench")
-
-
-def load_artifacts() -> Registry[Artifact]:
-    """The registry, filled."""
-    from agssl.bench import accuracy, claims, cost, ranking, schemes, weights
-
-    for module in (accuracy, cost, ranking, weights, schemes, claims):
-        for name, thing in module.ARTIFACTS.items():
-            if name not in ARTIFACTS:
-                ARTIFACTS.add(name, thing)
-    return ARTIFACTS

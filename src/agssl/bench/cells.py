@@ -1,29 +1,23 @@
-"""A cell of the grid: one method on one dataset with one seed; its identity, and its record on disk."""
+"""A cell of the grid: one method on one dataset with one seed, and what makes it the same cell."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from agssl.base.atomic import write_text
 from agssl.base.plugins import plugin_hashes
+from agssl.base.spec import Spec
 from agssl.config import Settings, effective
+from agssl.encoders import ENCODERS
 from agssl.integrate import INTEGRATORS
 from agssl.pretext.prepare import make_task
 
-log = logging.getLogger("agssl")
-
-FORMAT = "agssl-bench"
-SCHEMA = 1  # raise it when records change their meaning: older ones are then run again
-
-Record = dict[str, Any]
+SCHEMA = 2  # raise it when records change their meaning: older ones are then run again
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +29,7 @@ class Cell:
     settings: Settings
     seed: int
     curves: bool = False  # keep learning curves too
-    fresh: bool = False  # measure time and memory: in a process of its own, one at a time, nothing taken from a cache
+    cost: bool = False  # measure time and memory: in a process of its own, one at a time, nothing taken from a cache
     config: str | None = None  # the shipped config that settings came from; what it says is in the settings
 
     @cached_property
@@ -48,10 +42,11 @@ class Cell:
         kinds: list[type] = [type(make_task(task)) for task in named]
         integration = settings.get("integration", "")
         kinds += [INTEGRATORS[integration]] if integration in INTEGRATORS else []
+        kinds.append(ENCODERS[Spec.parse(self.settings.encoder).name])
         hashes = plugin_hashes(*kinds)
         settings |= {"plugins": hashes} if hashes else {}
-        identity = [SCHEMA, self.dataset, settings, self.seed, self.fresh]
-        return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=8).hexdigest()
+        parts = [SCHEMA, self.dataset, settings, self.seed, self.cost]
+        return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property
     def strategy(self) -> str | None:
@@ -59,69 +54,27 @@ class Cell:
         return None if self.settings.method == "gcn" else self.settings.strategy
 
     @property
-    def group(self) -> tuple[str, int, str, bool]:
+    def teacher_group(self) -> tuple[str, int, str, bool]:
         """Cells of one group train the same teachers, so it pays to run them one after the other."""
-        return self.dataset, self.seed, self.settings.strategy, self.fresh
+        return self.dataset, self.seed, self.settings.strategy, self.cost
 
     @property
-    def kind(self) -> tuple[str, str, str | None, bool]:
-        """Cells of one kind take about as long."""
-        return self.dataset, self.method, self.strategy, self.fresh
-
-    @property
-    def path(self) -> str:
-        """Where the record is, below the folder of results."""
-        parts = [self.method, *([self.strategy] if self.strategy else []), *(["cost"] if self.fresh else [])]
-        return f"{folder_name(self.dataset)}/{'-'.join(parts)}-{self.seed}-{self.key[:8]}.json"
+    def duration_group(self) -> tuple[str, str, str | None, bool]:
+        """Cells of one group take about as long."""
+        return self.dataset, self.method, self.strategy, self.cost
 
     def __str__(self) -> str:
-        parts = [self.dataset, self.method, self.strategy, "cost" if self.fresh else None, f"seed {self.seed}"]
+        parts = [self.dataset, self.method, self.strategy, "cost" if self.cost else None, f"seed {self.seed}"]
         return " ".join(part for part in parts if part)
 
 
-def folder_name(dataset: str) -> str:
-    """A dataset as the name of a folder: a graph of the user's own comes as a path."""
+def file_stem(dataset: str) -> str:
+    """A dataset as part of a file's name: a graph of the user's own comes as a path.
+
+    >>> file_stem("/some where/my graph.csv")
+    'my-graph'
+    """
     return re.sub(r"[^\w.+-]+", "-", Path(dataset).stem)
-
-
-class Records:
-    """The records in a folder, by the keys of their cells."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        self._found: dict[str, Record] = {}
-        for path in sorted(self.folder.glob("*/*.json")):
-            self._take(path)
-
-    def _take(self, path: Path) -> None:
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            log.warning("%s is damaged and passed over; its cell counts as missing", path)
-            return
-        if isinstance(record, dict) and (record.get("format"), record.get("schema")) == (FORMAT, SCHEMA):
-            self._found[record["key"]] = record
-
-    def get(self, cell: Cell) -> Record | None:
-        """The record of a cell, or None: it is missing, or lacks the curves that are asked for."""
-        record = self._found.get(cell.key)
-        return None if record is None or (cell.curves and "curves" not in record) else record
-
-    def of(self, cells: Iterable[Cell]) -> list[Record]:
-        """The records that there are of these cells, in their order."""
-        return [record for cell in cells if (record := self.get(cell)) is not None]
-
-    def add(self, record: Record) -> None:
-        """Know a record that has been written meanwhile."""
-        self._found[record["key"]] = record
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._found.values())
-
-
-def write_record(folder: str | Path, cell: Cell, record: Record) -> None:
-    """Put a record in its place, whole or not at all; one line a figure's list keeps it small."""
-    write_text(Path(folder) / cell.path, json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n")
 
 
 def unique(cells: Iterable[Cell]) -> list[Cell]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from agssl.bench import paper
 from agssl.bench.accuracy import arxiv_note
 from agssl.bench.artifacts import Artifact, Rendered
-from agssl.bench.cells import Cell, Records
+from agssl.bench.cells import Cell
 from agssl.bench.methods import LF, TS, VANILLA, Method
+from agssl.bench.records import Records
 from agssl.bench.scope import DATASETS, Scope, title_of
 from agssl.bench.tables import MISSING, Entry, Sheet, Table, some_seeds
 
@@ -25,7 +26,7 @@ _NOTE = (
 
 
 def _cells_of(scope: Scope, method: Method, dataset: str) -> list[Cell]:
-    return scope.at_most(_SEEDS).cells(method, dataset, fresh=True)
+    return scope.at_most(_SEEDS).cells(method, dataset, cost=True)
 
 
 def _asked(scope: Scope) -> list[tuple[Method, str, str]]:
@@ -39,7 +40,7 @@ def _cells(scope: Scope) -> list[Cell]:
     ]
 
 
-def _show(scope: Scope, records: Records) -> Rendered:
+def _render(scope: Scope, records: Records) -> Rendered:
     datasets, sheets, rows = scope.datasets_or(DATASETS), [], []
     for what, words in _WHAT.items():
         texts = []
@@ -68,4 +69,4 @@ def _text(entry: Entry, published: float | None) -> str:
     return ours + spread + some + ("" if published is None else f" ({published:,.{digits}f})")
 
 
-ARTIFACTS = {"table-a3": Artifact("Table A3: time and memory", _cells, _show)}
+TABLE_A3 = Artifact("Table A3: time and memory", _cells, _render)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import functools
-import os
-import platform
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
+from agssl.base.provenance import machine
 from agssl.base.version import __version__
-from agssl.bench.cells import FORMAT, SCHEMA, Cell, Record, folder_name, write_record
+from agssl.bench.cells import SCHEMA, Cell, file_stem
+from agssl.bench.records import FORMAT, Record
 from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.resolve import open_graph
@@ -33,29 +30,28 @@ CURVE_DEGREE = 4  # lambda over epochs is that of the degree bucket that begins 
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a cell is run and its record goes."""
+class Workspace:
+    """Where cells are run, and what goes into every record."""
 
-    out: Path
     cache: Path
     threads: int = 1
     commit: str | None = None
 
     def checkpoints(self, cell: Cell) -> Path:
         """Where the cells of a group find each other's teachers."""
-        dataset, seed, strategy, _ = cell.group
-        return self.cache / "stages" / "bench" / f"{folder_name(dataset)}-{strategy}-{seed}"
+        dataset, seed, strategy, _ = cell.teacher_group
+        return self.cache / "stages" / "bench" / f"{file_stem(dataset)}-{strategy}-{seed}"
 
 
-def run_cell(place: Place, cell: Cell) -> Record:
-    """MethodResult a cell, measure it and write its record."""
+def run_cell(workspace: Workspace, cell: Cell) -> Record:
+    """Fit a cell and measure it; gives its record."""
     graph = split_for(graph_of(cell.dataset), "auto", cell.seed)
     # what is taken from the store is bit-equal to what would be trained here; only cost must not be measured so
-    checkpoints = None if cell.fresh else CheckpointStore(place.checkpoints(cell))
-    where = Resources(place.cache / "targets", checkpoints, threads=place.threads)
+    checkpoints = None if cell.cost else CheckpointStore(workspace.checkpoints(cell))
+    where = Resources(workspace.cache / "targets", checkpoints, threads=workspace.threads)
     result = fit(graph, cell.settings, cell.seed, where)
     fitted = result.fitted
-    record = _about(cell, place) | runner.measure(fitted, graph)
+    record = _about(cell, workspace) | runner.measure(fitted, graph)
     record["by_degree"] = _by_degree(fitted, graph)
     if fitted.weights is not None:
         record["lambda_by_degree"] = _lambda_by_degree(fitted.weights, graph.degree)
@@ -68,9 +64,7 @@ def run_cell(place: Place, cell: Cell) -> Record:
         "cpu_seconds": round(result.cpu_seconds, 3),
         "peak_mb": runner.peak_mb(),
     }
-    record = plain(record)
-    write_record(place.out, cell, record)
-    return record
+    return plain(record)
 
 
 @functools.lru_cache(maxsize=2)  # cells come dataset by dataset, two where one ends and the next begins
@@ -79,13 +73,15 @@ def graph_of(dataset: str) -> Graph:
     return open_graph(dataset, split=None)
 
 
-def prepare_targets(place: Place, cell: Cell) -> None:
+def prepare_targets(workspace: Workspace, cell: Cell) -> None:
     """Fill the cache of targets, so that whoever is measured first does not pay for all."""
-    job = runner.Job(graph_of(cell.dataset), cell.settings, cache=place.cache / "targets", threads=place.threads)
+    job = runner.Job(
+        graph_of(cell.dataset), cell.settings, cache=workspace.cache / "targets", threads=workspace.threads
+    )
     runner.prepare(job)
 
 
-def _about(cell: Cell, place: Place) -> Record:
+def _about(cell: Cell, workspace: Workspace) -> Record:
     return {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -95,10 +91,10 @@ def _about(cell: Cell, place: Place) -> Record:
         "strategy": cell.strategy,
         "settings": effective(cell.settings),
         "config": cell.config,
-        "fresh": cell.fresh,
+        "cost": cell.cost,
         "agssl": __version__,
-        "commit": place.commit,
-        "machine": machine(place.threads),
+        "commit": workspace.commit,
+        "machine": machine(workspace.threads),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -140,41 +136,3 @@ def curves(history: Mapping[str, Sequence[Mapping[str, float]]]) -> Record:
     return {
         short: [round(float(records[i][name]), 5) for i in at] for short, name in names.items() if name in records[0]
     }
-
-
-def machine(threads: int) -> dict[str, Any]:
-    """What kind of machine this is; nothing that tells which one."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "threads": threads,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-    }
-
-
-@functools.cache
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
-
-
-def commit() -> str | None:
-    """The commit of this source, with a + if it was changed since; None where it is not under version control."""
-    here = Path(__file__).resolve().parents[1]
-
-    def git(*words: str) -> str | None:
-        try:
-            done = subprocess.run(["git", "-C", here, *words], capture_output=True, text=True, timeout=10)
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    if git("ls-files", "--error-unmatch", "__init__.py") is None:  # a package installed inside someone else's checkout
-        return None
-    head, changed = git("rev-parse", "--short=10", "HEAD"), git("status", "--porcelain", "--", ".")
-    return head and head + ("+" if changed else "")

@@ -65,13 +65,13 @@ AUTOSSL = Method("autossl", "AutoSSL", {"method": "autossl"})
 LF, TS = _scheme("lf", "AGSSL-LF", "agssl-lf"), _scheme("ts", "AGSSL-TS", "agssl-ts")
 AVERAGE = _scheme("average", "Average")
 HEURISTICS = (_scheme("random", "Random"), AVERAGE, _scheme("weighted", "Weighted"))
-MORE = (_single("graphmae", "GraphMAE"), _single("grand"), _scheme("was", "WAS"))  # later than the paper
+LATER = (_single("graphmae", "GraphMAE"), _single("grand"), _scheme("was", "WAS"))  # later than the paper
 
-TABLE_METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *MORE)}
+TABLE_METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *LATER)}
 
 
 def choose(default: Iterable[Method], names: Iterable[str] | None) -> tuple[Method, ...]:
-    """The methods of a table: those named, among or beyond the default ones; always in the order of `METHODS`."""
+    """The methods of a table: those named, among or beyond the default ones; always in the order of `TABLE_METHODS`."""
     if names is None:
         return tuple(default)
     wanted = set(names)

@@ -17,9 +17,9 @@ def text_of(table: Table) -> str:
     return "\n".join([*map(markdown, table.sheets), *(f"{note}\n" for note in table.notes)])
 
 
-def write_shown(folder: Path, name: str, shown: Rendered) -> list[Path]:
+def write_rendered(folder: Path, name: str, rendered: Rendered) -> list[Path]:
     """Write everything below a folder; gives the files."""
-    table = shown.table
+    table = rendered.table
     texts = {
         f"{name}.md": text_of(table),
         f"{name}.csv": csv_of(table.entries),
@@ -27,7 +27,7 @@ def write_shown(folder: Path, name: str, shown: Rendered) -> list[Path]:
     }
     for file, text in texts.items():
         write_text(folder / file, text)
-    return [folder / file for file in texts] + write_figures(folder, shown.figures)
+    return [folder / file for file in texts] + write_figures(folder, rendered.figures)
 
 
 def write_figures(folder: Path, figures: Mapping[str, Draw]) -> list[Path]:

@@ -11,11 +11,12 @@ import numpy as np
 
 from agssl.bench.accuracy import arxiv_note
 from agssl.bench.artifacts import Artifact, Rendered, nothing_of
-from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.cells import Cell
 from agssl.bench.methods import GCN, SINGLE, VANILLA, Method
+from agssl.bench.records import Record, Records
 from agssl.bench.scope import DATASETS, Scope, title_of
-from agssl.bench.style import empty, heatmap, look, new_figure, tidy
-from agssl.bench.tables import Entry, Sheet, Table, accuracies, accuracy_entry, gain_text
+from agssl.bench.style import ColourScale, empty, heatmap, line_style, new_figure, tidy
+from agssl.bench.tables import Entry, Sheet, Table, accuracies, gain_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,21 +71,19 @@ def degree_accuracy(records: Iterable[Record]) -> list[tuple[str, float, int]]:
     return [(n, float(100 * c / k), round(k)) for n, c, k in zip(names, right, count, strict=True) if k >= _FEWEST]
 
 
-def _show(scope: Scope, records: Records) -> Rendered:
+def _render(scope: Scope, records: Records) -> Rendered:
     datasets, tasks, near = scope.datasets_or(DATASETS), scope.among(SINGLE), close_up(scope)
     if not tasks:
         return nothing_of(SINGLE)
     means = {m.title: {title_of(d): _mean(records.of(scope.cells(m, d))) for d in datasets} for m in tasks}
     ranks = task_ranks(means)
-    wanted = len(scope.seeds_of(near))
+    wanted, baseline = len(scope.seeds_of(near)), scope.cells(GCN, near)
     pairs = [
-        accuracy_entry(a.title, b.title, cells, scope.cells(GCN, near), records, wanted, block="pair")
+        Entry(a.title, b.title, wanted, block="pair").filled(records, _pair_cells(scope, (a, b)), baseline)
         for a, b in _pairs(scope)
-        for cells in [_pair_cells(scope, (a, b))]
     ]
     alone = [
-        accuracy_entry(m.title, m.title, scope.cells(m, near), scope.cells(GCN, near), records, wanted, block="single")
-        for m in tasks
+        Entry(m.title, m.title, wanted, block="single").filled(records, scope.cells(m, near), baseline) for m in tasks
     ]
     degrees = {m.title: degree_accuracy(records.of(scope.cells(m, near))) for m in (GCN, *tasks)}
     entries = [e.to_dict() for e in (*alone, *pairs)]
@@ -149,7 +148,7 @@ def draw_fig1(
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1.15])
     columns = list(next(iter(ranks.values()), {}))
     table = np.array([[np.nan if v is None else v for v in ranks[task].values()] for task in names])
-    heatmap(left, table, names, columns, "{:g}", colours="viridis_r", low=1, high=len(names))
+    heatmap(left, table, names, columns, "{:g}", ColourScale("viridis_r", low=1, high=len(names)))
     left.set_title("(a) rank of each task (1: best)", fontsize=10)
     left.tick_params(axis="x", labelrotation=35)
     square = np.full((len(names), len(names)), np.nan)
@@ -157,7 +156,7 @@ def draw_fig1(
         if entry.gain is not None:
             row, column = names.index(entry.row), names.index(entry.column)
             square[row, column] = square[column, row] = entry.gain
-    heatmap(middle, square, names, names, "{:+.2f}", colours="PuOr", centred=True)
+    heatmap(middle, square, names, names, "{:+.2f}", ColourScale("PuOr", centred=True))
     middle.set_title(f"(b) gain over GCN by task pairs, {dataset}\n(points; diagonal: one task)", fontsize=10)
     middle.tick_params(axis="x", labelrotation=35)
     if not any(degrees.values()):
@@ -167,7 +166,7 @@ def draw_fig1(
     for task, points in degrees.items():
         dashes = {"linestyle": "--"} if task == "GCN" else {}
         at = [buckets.index(name) for name, _, _ in points]
-        right.plot(at, [v for _, v, _ in points], label=task, markersize=5, linewidth=1.4, **dashes, **look(task))
+        right.plot(at, [v for _, v, _ in points], label=task, markersize=5, linewidth=1.4, **dashes, **line_style(task))
     nodes = {name: count for points in degrees.values() for name, _, count in points}
     right.set_xticks(range(len(buckets)), [f"{name}\n({nodes[name]})" for name in buckets])
     tidy(right, f"(c) accuracy by node degree, {dataset}", "degree (test nodes)", "test accuracy in %")
@@ -175,4 +174,4 @@ def draw_fig1(
     return figure
 
 
-ARTIFACTS = {"fig1": Artifact("Figure 1: tasks differ by dataset, pair and node", _cells, _show, figures=True)}
+FIG1 = Artifact("Figure 1: tasks differ by dataset, pair and node", _cells, _render, figures=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from agssl.base.atomic import write_text
 from agssl.bench.artifacts import Artifact
-from agssl.bench.cells import Record, Records, unique
+from agssl.bench.cells import unique
 from agssl.bench.output import text_of, write_figures
+from agssl.bench.records import Record, Records
 from agssl.bench.scope import Scope
 
 _HEAD = """\
@@ -23,26 +24,26 @@ Learning via Multi-teacher Knowledge Distillation*; its numbers are quoted for c
 
 
 def write_results(
-    things: dict[str, Artifact], scope: Scope, records: Records, home: Path, pictures: str = "docs/figures"
+    artifacts: dict[str, Artifact], scope: Scope, records: Records, home: Path, pictures: str = "docs/figures"
 ) -> list[Path]:
     """Write RESULTS.md into a folder, and the figures below it; gives the files.
 
     Args:
-        things: what to show, by name, in order.
+        artifacts: what to show, by name, in order.
         scope: usually the default: everything.
         records: what there is.
         home: the folder.
         pictures: where the figures go, below it.
     """
     parts, paths = [_HEAD], []
-    for name, thing in things.items():
-        shown = thing.show(scope, records)
-        cells = unique(thing.cells(scope))
-        found = records.of(cells) or shown.sources
-        parts.append(f"## {thing.title}\n\n{provenance(name + scope.options, len(cells), found)}\n")
-        paths += write_figures(home / pictures, shown.figures)
-        parts += [f"[![{thing.title}]({pictures}/{f}.png)]({pictures}/{f}.svg)\n" for f in shown.figures]
-        parts.append(text_of(shown.table))
+    for name, artifact in artifacts.items():
+        rendered = artifact.render(scope, records)
+        cells = unique(artifact.cells(scope))
+        found = records.of(cells) or rendered.sources
+        parts.append(f"## {artifact.title}\n\n{provenance(name + scope.options, len(cells), found)}\n")
+        paths += write_figures(home / pictures, rendered.figures)
+        parts += [f"[![{artifact.title}]({pictures}/{f}.png)]({pictures}/{f}.svg)\n" for f in rendered.figures]
+        parts.append(text_of(rendered.table))
     write_text(home / "RESULTS.md", "\n".join(parts))
     return [home / "RESULTS.md", *paths]
 

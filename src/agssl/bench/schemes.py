@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from agssl.bench import paper
 from agssl.bench.accuracy import notes, with_gcn
 from agssl.bench.artifacts import Artifact, Rendered
-from agssl.bench.cells import Cell, Records
+from agssl.bench.cells import Cell
 from agssl.bench.methods import GCN, HEURISTICS, LF, TS, Method
-from agssl.bench.scope import CLOSER, Scope, title_of
-from agssl.bench.style import empty, look, new_figure, tidy
-from agssl.bench.tables import Entry, Sheet, Table, accuracy_entry, accuracy_sheets, mean_text
+from agssl.bench.records import Records
+from agssl.bench.scope import CLOSE_UPS, Scope, title_of
+from agssl.bench.style import empty, line_style, new_figure, tidy
+from agssl.bench.tables import Entry, Sheet, Table, accuracy_sheets, mean_text
 from agssl.config import PAPER_TASKS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _teachers(scope: Scope, method: Method, dataset: str, count: int) -> list[Ce
 
 
 def _cells_a2(scope: Scope) -> list[Cell]:
-    datasets, counts = scope.datasets_or(CLOSER), range(1, len(PAPER_TASKS) + 1)
+    datasets, counts = scope.datasets_or(CLOSE_UPS), range(1, len(PAPER_TASKS) + 1)
     cells = [cell for dataset in datasets for cell in scope.cells(GCN, dataset)]
     return cells + [
         cell
@@ -56,24 +57,21 @@ def _entries_a2(scope: Scope, records: Records) -> dict[str, list[Entry]]:
     """By dataset: each scheme with each number of teachers."""
     return {
         dataset: [
-            accuracy_entry(
+            Entry(
                 method.title,
                 f"{count} (+{PAPER_TASKS[count - 1].upper()})",
-                _teachers(scope, method, dataset, count),
-                scope.cells(GCN, dataset),
-                records,
                 len(scope.seeds_of(dataset)),
-                paper.table_a2(dataset, method.name, count),
-                dataset,
-            )
+                paper=paper.table_a2(dataset, method.name, count),
+                block=dataset,
+            ).filled(records, _teachers(scope, method, dataset, count), scope.cells(GCN, dataset))
             for method in _schemes(scope)
             for count in range(1, len(PAPER_TASKS) + 1)
         ]
-        for dataset in scope.datasets_or(CLOSER)
+        for dataset in scope.datasets_or(CLOSE_UPS)
     }
 
 
-def _show_a2(scope: Scope, records: Records) -> Rendered:
+def _render_a2(scope: Scope, records: Records) -> Rendered:
     sheets, rows = [], []
     for dataset, entries in _entries_a2(scope, records).items():
         published = any(entry.paper for entry in entries)
@@ -90,7 +88,7 @@ def _sensitivity(scope: Scope, method: Method, dataset: str, name: str, value: f
 def _cells8(scope: Scope) -> list[Cell]:
     return _cells_a2(scope) + [
         cell
-        for dataset in scope.datasets_or(CLOSER)
+        for dataset in scope.datasets_or(CLOSE_UPS)
         for name in ("alpha", "beta")
         for value in WEIGHTS
         for method in scope.among((LF, TS))
@@ -98,20 +96,16 @@ def _cells8(scope: Scope) -> list[Cell]:
     ]
 
 
-def _show8(scope: Scope, records: Records) -> Rendered:
+def _render8(scope: Scope, records: Records) -> Rendered:
     teachers = _entries_a2(scope, records)
     lines: dict[str, list[Entry]] = {"alpha": [], "beta": []}
     for name, entries in lines.items():
-        for dataset in scope.datasets_or(CLOSER):
+        for dataset in scope.datasets_or(CLOSE_UPS):
             for method in scope.among((LF, TS)):
                 for value in WEIGHTS:
                     cells = _sensitivity(scope, method, dataset, name, value)
-                    row = f"{method.title}, {title_of(dataset)}"
-                    entries.append(
-                        accuracy_entry(
-                            row, f"{value:g}", cells, scope.cells(GCN, dataset), records, len(cells), block=name
-                        )
-                    )
+                    blank = Entry(f"{method.title}, {title_of(dataset)}", f"{value:g}", len(cells), block=name)
+                    entries.append(blank.filled(records, cells, scope.cells(GCN, dataset)))
     sheets = [
         Sheet(
             f"Figure 8: test accuracy in % against {name}",
@@ -137,7 +131,7 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
             empty(panel, dataset)
             continue
         for number, row in enumerate(dict.fromkeys(e.row for e in entries)):
-            _line(panel, row, [e.values for e in entries if e.row == row], look(row), 0.06 * (number - 2))
+            _line(panel, row, [e.values for e in entries if e.row == row], line_style(row), 0.06 * (number - 2))
         panel.set_xticks(range(5), range(1, 6))
         tidy(panel, dataset, "teachers", "test accuracy in %")
         _legend_below(panel)
@@ -151,7 +145,7 @@ def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -
             method, _, dataset = row.partition(", ")
             style = styles.setdefault(dataset, ("-", "--", ":", "-.")[len(styles) % 4])
             values = [e.gains for e in entries if e.row == row]
-            _line(panel, row, values, {"linestyle": style, **look(method)}, 0.06 * (number - 1.5))
+            _line(panel, row, values, {"linestyle": style, **line_style(method)}, 0.06 * (number - 1.5))
         panel.axhline(0, color="#888888", linewidth=0.8)
         panel.set_xticks(range(len(WEIGHTS)), [f"{value:g}" for value in WEIGHTS])
         tidy(panel, f"sensitivity to {symbol}", symbol, "gain over GCN in points")
@@ -181,7 +175,5 @@ def _line(
     panel.set_xlim(-0.4, len(values) - 0.6)
 
 
-ARTIFACTS = {
-    "table-a2": Artifact("Table A2: integration schemes and the number of teachers", _cells_a2, _show_a2),
-    "fig8": Artifact("Figure 8: number of teachers, and loss weights", _cells8, _show8, figures=True),
-}
+TABLE_A2 = Artifact("Table A2: integration schemes and the number of teachers", _cells_a2, _render_a2)
+FIG8 = Artifact("Figure 8: number of teachers, and loss weights", _cells8, _render8, figures=True)

@@ -14,7 +14,7 @@ from agssl.data.catalog import SPECS
 from agssl.shipped import FOLDER
 
 DATASETS = ("cora", "citeseer", "pubmed", "cs", "physics", "photo", "computers", "ogbn-arxiv")  # the paper's order
-CLOSER = ("citeseer", "cs")  # those that the paper looks at more closely
+CLOSE_UPS = ("citeseer", "cs")  # those that the paper looks at more closely
 TEN_SEEDS = ("cora", "citeseer", "pubmed")  # the others are larger, and get five
 STRATEGIES = {"jt": "joint training", "pf": "pre-training and fine-tuning"}
 _TITLES = {spec.name: spec.title for spec in SPECS}
@@ -79,11 +79,11 @@ class Scope:
         strategy: str = "jt",
         *,
         curves: bool = False,
-        fresh: bool = False,
+        cost: bool = False,
         **more: Any,
     ) -> list[Cell]:
-        """A method on a dataset, one cell a seed; none where the method is not installed."""
+        """A method on a dataset, one cell per seed; none where the method is not installed."""
         if method.missing() is not None:
             return []
         settings, config = method.settings(dataset, strategy, self.configs, self.changes, **more)
-        return [Cell(dataset, method.name, settings, seed, curves, fresh, config) for seed in self.seeds_of(dataset)]
+        return [Cell(dataset, method.name, settings, seed, curves, cost, config) for seed in self.seeds_of(dataset)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", dpi=150)
 
 
-def look(name: str) -> dict[str, Any]:
+def line_style(name: str) -> dict[str, Any]:
     """Colour and marker of a task or scheme."""
     number = _ALSO.get(name, _ORDER.index(name) if name in _ORDER else len(name))
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
@@ -40,16 +41,32 @@ def tidy(axes: Axes, title: str, x: str, y: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+@dataclass(frozen=True)
+class ColourScale:
+    """From a number to a colour; without ends, from the smallest number to the largest."""
+
+    colours: str = "viridis"  # a colour map of matplotlib
+    centred: bool = False  # zero in its middle
+    low: float | None = None
+    high: float | None = None
+
+    def ends(self, values: np.ndarray) -> tuple[float, float]:
+        """The numbers at both ends."""
+        known = np.isfinite(values).any()
+        limit = float(np.nanmax(np.abs(values))) if known else 1.0
+        if self.centred:
+            return -limit, limit
+        low = float(np.nanmin(values)) if self.low is None and known else self.low or 0.0
+        return low, limit if self.high is None else self.high
+
+
 def heatmap(
     axes: Axes,
     values: np.ndarray,
     rows: list[str],
     columns: list[str],
     text: str = "{:.2f}",
-    colours: str = "viridis",
-    centred: bool = False,
-    low: float | None = None,
-    high: float | None = None,
+    scale: ColourScale = ColourScale(),
 ) -> Any:
     """A heatmap with its numbers in it; places without a number stay grey. Gives the image, for a colour bar.
 
@@ -59,18 +76,11 @@ def heatmap(
         rows: their names.
         columns: their names.
         text: how to write a number.
-        colours: a colour map of matplotlib.
-        centred: zero in its middle.
-        low: the value at its lower end (default: the smallest).
-        high: the value at its upper end (default: the largest).
+        scale: how to colour it.
     """
-    limit = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
-    if centred:
-        low, high = -limit, limit
-    low = float(np.nanmin(values)) if low is None and np.isfinite(values).any() else low or 0.0
-    high = limit if high is None else high
+    low, high = scale.ends(values)
     axes.set_facecolor("#dddddd")
-    image = axes.imshow(values, cmap=colours, aspect="auto", vmin=low, vmax=high)
+    image = axes.imshow(values, cmap=scale.colours, aspect="auto", vmin=low, vmax=high)
     axes.set_xticks(range(len(columns)), columns, fontsize=8)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     for (row, column), value in np.ndenumerate(values):

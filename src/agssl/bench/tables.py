@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.cells import Cell
 from agssl.bench.paper import Published
+from agssl.bench.records import Record, Records
 
 MISSING = "missing"
 
@@ -27,7 +28,7 @@ class Entry:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """One a seed."""
+        """One per seed."""
         return tuple(self.scores.values())
 
     @property
@@ -54,6 +55,12 @@ class Entry:
     def interval(self) -> tuple[float, float] | None:
         """Its 95% interval by Student's t; None for fewer than two pairs."""
         return interval(self.gains)
+
+    def filled(self, records: Records, cells: Sequence[Cell], baseline: Sequence[Cell]) -> Entry:
+        """With the accuracies of some cells, paired with the baseline's on the seeds that both have."""
+        ours, base = accuracies(records.of(cells)), accuracies(records.of(baseline))
+        gains = tuple(value - base[seed] for seed, value in ours.items() if seed in base)
+        return replace(self, scores=ours, gains=gains)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for CSV and JSON."""
@@ -90,22 +97,6 @@ def interval(differences: Sequence[float]) -> tuple[float, float] | None:
 def accuracies(records: Iterable[Record]) -> dict[int, float]:
     """Test accuracy in percent by seed."""
     return {record["seed"]: 100 * record["test"]["accuracy"] for record in records if record["test"] is not None}
-
-
-def accuracy_entry(
-    row: str,
-    column: str,
-    cells: Sequence[Cell],
-    baseline: Sequence[Cell],
-    records: Records,
-    wanted: int,
-    paper: Published | None = None,
-    block: str = "",
-) -> Entry:
-    """The entry of some cells, paired with the baseline's on the seeds that both have."""
-    ours, base = accuracies(records.of(cells)), accuracies(records.of(baseline))
-    gains = tuple(value - base[seed] for seed, value in ours.items() if seed in base)
-    return Entry(row, column, wanted, ours, gains, paper, block)
 
 
 Scores = Mapping[int, float]  # by seed

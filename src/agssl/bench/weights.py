@@ -1,4 +1,4 @@
-"""Figures 5 to 7: whom nodes trusted by degree, how that came about, and how good the integrated teacher got."""
+"""Figures 5 to 7: teacher weights by node degree and over epochs, and the error of the integrated teacher."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from agssl.bench.artifacts import Artifact, Rendered, nothing_of
-from agssl.bench.cells import Cell, Record, Records
+from agssl.bench.cells import Cell
 from agssl.bench.methods import LF, TABLE_METHODS, TS, Method
-from agssl.bench.scope import CLOSER, Scope, title_of
-from agssl.bench.style import empty, heatmap, look, new_figure, tidy
+from agssl.bench.records import Record, Records
+from agssl.bench.scope import CLOSE_UPS, Scope, title_of
+from agssl.bench.style import ColourScale, empty, heatmap, line_style, new_figure, tidy
 from agssl.bench.tables import Sheet, Table
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ Panels = dict[str, list[Record]]  # by title, the records of all seeds
 
 
 def _chosen(scope: Scope) -> list[tuple[Method, str]]:
-    return [(method, dataset) for dataset in scope.datasets_or(CLOSER) for method in scope.among((LF, TS))]
+    return [(method, dataset) for dataset in scope.datasets_or(CLOSE_UPS) for method in scope.among((LF, TS))]
 
 
 def _cells(scope: Scope) -> list[Cell]:
@@ -52,7 +53,7 @@ def mean_lambda(records: Sequence[Record]) -> tuple[list[str], np.ndarray]:
     return names, np.mean(tables, axis=0)[kept]
 
 
-def _show5(scope: Scope, records: Records) -> Rendered:
+def _render5(scope: Scope, records: Records) -> Rendered:
     panels = _panels(scope, records)
     if not panels:
         return nothing_of((LF, TS))
@@ -85,7 +86,7 @@ def draw_fig5(panels: Panels) -> Figure:
             empty(panel, title)
             continue
         names, table = tables[title]
-        image = heatmap(panel, table, names, task_titles(found[0]), low=0, high=high)
+        image = heatmap(panel, table, names, task_titles(found[0]), scale=ColourScale(low=0, high=high))
         panel.set_title(title, fontsize=10)
         panel.set_ylabel("degree", fontsize=9)
         panel.tick_params(axis="x", labelrotation=35)
@@ -130,7 +131,7 @@ _NO_TEST = (
 )
 
 
-def _show6(scope: Scope, records: Records) -> Rendered:
+def _render6(scope: Scope, records: Records) -> Rendered:
     panels = _panels(scope, records)
     if not panels:
         return nothing_of((LF, TS))
@@ -167,7 +168,7 @@ def draw_fig6(panels: Panels) -> Figure:
                 markevery=every,
                 markersize=4,
                 linewidth=1.4,
-                **look(task),
+                **line_style(task),
             )
         panel.axvline(found[0]["best_epoch"], color="#888888", linewidth=0.8, linestyle=":")
         tidy(panel, title, "epoch (dotted: chosen)", "")
@@ -180,7 +181,7 @@ def draw_fig6(panels: Panels) -> Figure:
     return figure
 
 
-def _show7(scope: Scope, records: Records) -> Rendered:
+def _render7(scope: Scope, records: Records) -> Rendered:
     panels = _panels(scope, records)
     if not panels:
         return nothing_of((LF, TS))
@@ -217,8 +218,6 @@ def draw_fig7(panels: Panels) -> Figure:
     return figure
 
 
-ARTIFACTS = {
-    "fig5": Artifact("Figure 5: mean task weights by node degree", _cells, _show5, figures=True),
-    "fig6": Artifact("Figure 6: task weights over epochs", _cells, _show6, figures=True),
-    "fig7": Artifact("Figure 7: error of the integrated teacher, and accuracy", _cells, _show7, figures=True),
-}
+FIG5 = Artifact("Figure 5: mean task weights by node degree", _cells, _render5, figures=True)
+FIG6 = Artifact("Figure 6: task weights over epochs", _cells, _render6, figures=True)
+FIG7 = Artifact("Figure 7: error of the integrated teacher, and accuracy", _cells, _render7, figures=True)

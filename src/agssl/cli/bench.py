@@ -16,8 +16,10 @@ from agssl.cli.options import add_jobs, check_jobs, cores, workers
 from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
-    from agssl.bench.cells import Cell, Record
+    from agssl.bench.artifacts import Artifact
+    from agssl.bench.cells import Cell
     from agssl.bench.grid import Estimate, Grid
+    from agssl.bench.records import Record
     from agssl.bench.scope import Scope
 
 WHAT = ("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory")
@@ -30,7 +32,7 @@ examples:
   agssl bench table2 --summary
   agssl bench results
 
-Each cell of the grid (a dataset, method and seed) leaves a record below --out as soon as it is done. The same command,
+Each cell of the grid (a dataset, method and seed) leaves a record in --out as soon as it is done. The same command,
 given again, runs only what is missing. `results` runs nothing: it writes RESULTS.md from all records there are.
 """
 
@@ -61,26 +63,25 @@ def add_parser(subparsers: Any) -> None:
 
 def run_bench(args: argparse.Namespace) -> int:
     """Run what is missing, then write and print the tables and figures."""
-    from agssl.bench.artifacts import load_artifacts
+    from agssl.bench.catalog import ARTIFACTS
 
-    things = load_artifacts()
-    if args.what not in (*things, "all", "results"):
-        raise unknown_name("table or figure", args.what, (*things, "all", "results"))
-    names = [name for name in (*WHAT, *things) if name in things] if args.what in ("all", "results") else [args.what]
-    chosen = {name: things[name] for name in dict.fromkeys(names)}
+    if args.what not in (*ARTIFACTS, "all", "results"):
+        raise unknown_name("table or figure", args.what, (*ARTIFACTS, "all", "results"))
+    names = ARTIFACTS if args.what in ("all", "results") else [args.what]
+    chosen = {name: ARTIFACTS[name] for name in names}
     scope = scope_of(args)
     if args.threads < 1:
         raise SettingsError(f"threads = {args.threads}, but at least one is needed")
     check_jobs(args)
-    if any(thing.figures for thing in chosen.values()):
+    if any(artifact.figures for artifact in chosen.values()):
         from agssl.explain.plots import check_plotting
 
         check_plotting()
-    from agssl.bench.cells import Records
     from agssl.bench.grid import Grid
+    from agssl.bench.records import Records
 
     out = Path(args.out)
-    grid = Grid([cell for thing in chosen.values() for cell in thing.cells(scope)], Records(out))
+    grid = Grid([cell for artifact in chosen.values() for cell in artifact.cells(scope)], Records(out))
     if args.what == "results":
         from agssl.bench.results import write_results
 
@@ -92,9 +93,9 @@ def run_bench(args: argparse.Namespace) -> int:
         return 0
     if not args.summary:
         _run(grid, out, args)
-        for thing in chosen.values():
-            if thing.compute is not None:
-                thing.compute(scope, out, say)
+        for artifact in chosen.values():
+            if artifact.compute is not None:
+                artifact.compute(scope, out, say)
     _show(chosen, scope, grid, out, args.json)
     if grid.failed:
         for cell, why in grid.failed.items():
@@ -103,24 +104,24 @@ def run_bench(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(chosen: dict[str, Any], scope: Scope, grid: Grid, out: Path, as_json: bool) -> None:
-    from agssl.bench.output import text_of, write_shown
+def _show(chosen: dict[str, Artifact], scope: Scope, grid: Grid, out: Path, as_json: bool) -> None:
+    from agssl.bench.output import text_of, write_rendered
 
     values = {}
-    for name, thing in chosen.items():
-        shown = thing.show(scope, grid.records)
-        files = write_shown(out / "tables", name, shown)
+    for name, artifact in chosen.items():
+        rendered = artifact.render(scope, grid.records)
+        files = write_rendered(out / "tables", name, rendered)
         values[name] = {
-            "title": thing.title,
-            "entries": shown.table.entries,
-            "notes": shown.table.notes,
+            "title": artifact.title,
+            "entries": rendered.table.entries,
+            "notes": rendered.table.notes,
             "files": [str(path) for path in files],
         }
         if not as_json:
-            sys.stdout.write(f"{thing.title}\n\n{text_of(shown.table)}\n")
+            sys.stdout.write(f"{artifact.title}\n\n{text_of(rendered.table)}\n")
             say("written: " + ", ".join(str(path) for path in files))
     if as_json:
-        left = sum(grid.records.get(cell) is None for cell in grid.wanted)
+        left = sum(cell not in grid.records for cell in grid.wanted)
         sys.stdout.write(json_text({"cells": len(grid.wanted), "missing": left, "shown": values}))
 
 
@@ -129,8 +130,8 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
     if not grid.missing:
         return
     from agssl.base.lock import Lock
-    from agssl.bench.cells import folder_name
-    from agssl.bench.measure import Place, commit
+    from agssl.base.provenance import commit
+    from agssl.bench.measure import Workspace
     from agssl.data.fetch import data_folders
 
     reasons = {}
@@ -139,17 +140,16 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
         if reasons[dataset]:
             say(f"{dataset} is left out: {reasons[dataset]}")
     grid.missing = [cell for cell in grid.missing if not reasons[cell.dataset]]
-    place = Place(out, data_folders().cache, args.threads, commit())
+    workspace = Workspace(data_folders().cache, args.threads, commit())
     with contextlib.ExitStack() as stack:
-        for dataset in dict.fromkeys(cell.dataset for cell in grid.missing):
-            folder = out / folder_name(dataset)
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = Lock(folder / ".lock")  # two commands at once would run the same cells
-            lock.take(str(folder))
+        out.mkdir(parents=True, exist_ok=True)
+        for path in dict.fromkeys(grid.records.path_of(cell.dataset) for cell in grid.missing):
+            lock = Lock(path.with_name(f".{path.stem}.lock"))  # two commands at once would run the same cells
+            lock.take(str(path))
             stack.callback(lock.release)
         try:
             with workers(args, cores()) as (jobs, cluster), GridProgress(len(grid.missing), grid.present) as progress:
-                grid.run(place, jobs, progress.done, cluster)
+                grid.run(workspace, jobs, progress.done, cluster)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,15 +33,11 @@ def load_plugins(args: argparse.Namespace) -> None:
 
 def registries() -> dict[str, Registry[Any]]:
     """What there is to extend, by the words of `agssl list`."""
+    from agssl.encoders import ENCODERS
     from agssl.integrate import INTEGRATORS
     from agssl.pretext import TASKS
 
-    found: dict[str, Registry[Any]] = {"tasks": TASKS}
-    with contextlib.suppress(ImportError):  # until the registry of encoders is there
-        from agssl.encoders import ENCODERS
-
-        found["encoders"] = ENCODERS
-    return found | {"integrations": INTEGRATORS}
+    return {"tasks": TASKS, "encoders": ENCODERS, "integrations": INTEGRATORS}
 
 
 def plugin_plan() -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 """Running a trained network on a graph, layer by layer and block by block: exact, in memory that does not grow.
 
-Only the projected rows, X W, of one layer are held for all nodes at a time, [N, F], on disk where they are large; hidden
-representations exist block by block. A graph that lies on disk is read once a layer.
+Only the projected rows, X W, of one layer are held for all nodes at a time, [N, F], on disk where they are large;
+hidden representations exist block by block. A graph that lies on disk is read once per layer.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Planner:
         if problem.batches is None:
             return self.fixed(problem.eval_nodes)
         graph, adjacency, nodes = problem.graph, problem.stored, problem.eval_nodes
-        # Dense features never change where nothing is dropped, so what is propagated takes their place once and for all.
+        # Dense features never change where nothing is dropped, so what is propagated takes their place, once.
         ahead = isinstance(graph.x, np.ndarray) and encoder_class(problem.shape).propagates_features
         linear = problem.shape.head == "linear"
         head = take_rows(identity(adjacency.rows), nodes) if linear else adjacency.take(nodes)

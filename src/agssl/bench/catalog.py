@@ -1,0 +1,19 @@
+"""Everything that `agssl bench` can make, by name, in the paper's order."""
+
+from __future__ import annotations
+
+from agssl.base.registry import Registry
+from agssl.bench import accuracy, claims, cost, ranking, schemes, weights
+from agssl.bench.artifacts import Artifact
+
+ARTIFACTS: Registry[Artifact] = Registry("table or figure", "agssl.bench")
+ARTIFACTS.add("table1", accuracy.TABLE1)
+ARTIFACTS.add("table2", accuracy.TABLE2)
+ARTIFACTS.add("table-a2", schemes.TABLE_A2)
+ARTIFACTS.add("table-a3", cost.TABLE_A3)
+ARTIFACTS.add("fig1", ranking.FIG1)
+ARTIFACTS.add("fig5", weights.FIG5)
+ARTIFACTS.add("fig6", weights.FIG6)
+ARTIFACTS.add("fig7", weights.FIG7)
+ARTIFACTS.add("fig8", schemes.FIG8)
+ARTIFACTS.add("theory", claims.THEORY)
