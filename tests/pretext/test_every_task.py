@@ -256,10 +256,10 @@ def assert_same_batch(a: TaskSample, b: TaskSample) -> None:
 class Counted(Views):
     """Counts the passes that a loss asks for beside the step's own."""
 
-    passes: ClassVar[list[View]] = []
+    passes: ClassVar[list[tuple[View, bool]]] = []  # and whether gradients will go back through it
 
     def _encoded(self, view: View, *args: Any, **kwargs: Any) -> Any:
-        self.passes.append(view)
+        self.passes.append((view, torch.is_grad_enabled()))
         return super()._encoded(view, *args, **kwargs)
 
 
@@ -279,8 +279,10 @@ def test_a_step_takes_no_more_than_the_task_says_it_needs(text: str, nodes: int,
 
     assert within(None if sample.nodes is None else len(sample.nodes), needs.nodes)
     assert sample.permutation is None or needs.shuffles
-    assert len(Counted.passes) <= needs.views
-    assert all(within(None if view.nodes is None else len(view.nodes), needs.view_nodes) for view in Counted.passes)
+    assert sum(learns for _, learns in Counted.passes) <= needs.views
+    assert sum(not learns for _, learns in Counted.passes) <= needs.frozen_views
+    for view, _ in Counted.passes:
+        assert within(None if view.nodes is None else len(view.nodes), needs.view_nodes)
     drawn = [view.adjacency.nnz for view in sample.views if view.adjacency is not None]
     assert sum(drawn) + sum(len(a) for name, a in targets.items() if name.endswith("indices")) <= needs.entries
     encoder = sum(p.numel() for p in model.parameters())

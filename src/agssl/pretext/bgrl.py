@@ -104,9 +104,15 @@ class Bgrl(Task):
     def needs(self, graph: Graph, width: int) -> Needs:
         """Two views, each by the encoder and by the target encoder."""
         nodes = min(self.nodes, graph.num_nodes)
-        parameters = (width + 1) * 2 * width + 1 + (2 * width + 1) * width
-        entries = 2 * stored_entries(graph)
-        return Needs(nodes=0, views=4, view_nodes=nodes, entries=entries, parameters=parameters, encoders=1)
+        return Needs(
+            nodes=0,
+            views=2,
+            frozen_views=2,
+            view_nodes=nodes,
+            entries=2 * stored_entries(graph),
+            parameters=(width + 1) * 2 * width + 1 + (2 * width + 1) * width,
+            encoders=1,
+        )
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
         """The mean of both directions."""

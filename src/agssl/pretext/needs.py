@@ -11,13 +11,15 @@ from agssl.data.graph import Graph
 class Needs:
     """The most that one step of a task reads and makes. What is left out is not needed, but for `nodes`.
 
-    >>> Needs(nodes=800, parameters=65)  # pairs of 800 nodes at most, one score on 64 hidden units
-    Needs(nodes=800, shuffles=False, views=0, view_nodes=None, entries=0, scores=0, parameters=65, encoders=0)
+    >>> pairs = Needs(nodes=800, parameters=65)  # pairs of 800 nodes at most, one score on 64 hidden units
+    >>> pairs.views, pairs.shuffles
+    (0, False)
     """
 
     nodes: int | None = None  # whose hidden representation it reads of the step's own pass; None: of all
     shuffles: bool = False  # whether it asks for that pass on shuffled features as well
-    views: int = 0  # passes beside the step's own: views to encode, with or without gradients, and to decode
+    views: int = 0  # passes with gradients beside the step's own: views to encode, or a decoder that takes as much
+    frozen_views: int = 0  # passes without gradients, as by a momentum copy
     view_nodes: int | None = None  # whose representation it reads of each view; None: of all
     entries: int = 0  # stored entries of its own sparse matrices, those of its views included
     scores: int = 0  # numbers in the largest matrix of scores or similarities that its loss makes

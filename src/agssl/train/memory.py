@@ -19,7 +19,7 @@ from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.ops.plan import WORTHWHILE
 from agssl.ops.subgraph import neighbour_entries
-from agssl.pretext.needs import Needs
+from agssl.pretext.needs import Needs, stored_entries
 from agssl.pretext.prepare import make_task
 
 FLOAT = 4  # bytes
@@ -27,10 +27,10 @@ PROCESS = 472 << 20  # Python, torch, scikit-learn and METIS, once they have run
 TRAINING = 8.0  # copies of the hidden rows of one layer, in a step over them
 SHUFFLED = 9.0  # more of them for a view with shuffled features
 VIEW = 8.0  # more of them for every further view, of the rows that it needs
-EVALUATION = 2.5  # copies of all hidden rows in a pass without gradients
+EVALUATION = 3.0  # copies of all hidden rows in a pass without gradients
 PREDICTING = 1.5  # copies of all hidden rows for a head that predicts something of every node
 PER_EDGE = 48  # bytes of all arrays with an entry for each stored entry of A + I
-PER_ENTRY = 48  # bytes for each stored entry of a sparse matrix of a task's own, with what it takes to make it
+PER_ENTRY = 32  # bytes for each stored entry of a sparse matrix of a task's own, with what it takes to make it
 PER_VALUE = 56  # bytes of all arrays with an entry for each stored value of sparse features, beside the graph's own
 DENSE = 3  # copies of dense features, beside the graph's own
 SCORES = 4  # copies of the largest matrix of scores that a task makes
@@ -69,8 +69,8 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
     rows, share = _rows(graph, settings, groups), 1.0
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
-        views = max(sum(needs.views for needs in group) for group in groups)
-        rows = nodes * settings.layers * (TRAINING + SHUFFLED + VIEW * views)
+        views = max(sum(map(_view_copies, group)) for group in groups)
+        rows = nodes * settings.layers * (_copies(shuffled=True) + views)
         share = nodes / graph.num_nodes
     matrices = max(sum(needs.entries for needs in group) for group in groups) * PER_ENTRY
     scores = max(sum(needs.scores for needs in group) for group in groups) * SCORES * FLOAT
@@ -108,10 +108,21 @@ def _step(graph: Graph, layers: int, whole: bool, tasks: list[Needs]) -> float:
     own = _reach(graph, layers, None if whole or None in read else sum(nodes or 0 for nodes in read))
     predicting = sum(needs.nodes is None and not needs.shuffles for needs in tasks)
     views = sum(
-        needs.views * _reach(graph, layers, None if whole else needs.view_nodes, labels=False) for needs in tasks
+        _view_copies(needs) * _reach(graph, layers, None if whole else needs.view_nodes, labels=False)
+        for needs in tasks
     )
-    shuffled = any(needs.shuffles for needs in tasks)
-    return own * (TRAINING + SHUFFLED * shuffled) + views * VIEW + graph.num_nodes * PREDICTING * predicting
+    copies = _copies(any(needs.shuffles for needs in tasks))
+    return own * copies + views + graph.num_nodes * PREDICTING * predicting
+
+
+def _copies(shuffled: bool) -> float:
+    """Copies of the hidden rows of each layer that the encoder's own pass holds."""
+    return TRAINING + SHUFFLED * shuffled
+
+
+def _view_copies(needs: Needs) -> float:
+    """The same for the further passes of a task."""
+    return VIEW * needs.views + EVALUATION * needs.frozen_views
 
 
 def _reach(graph: Graph, layers: int, count: int | None, labels: bool = True) -> int:
@@ -133,7 +144,7 @@ def _reach(graph: Graph, layers: int, count: int | None, labels: bool = True) ->
 
 
 def _graph_bytes(graph: Graph) -> int:
-    entries = len(graph.indices) + graph.num_nodes
+    entries = stored_entries(graph)
     if isinstance(graph.x, np.ndarray):
         return entries * PER_EDGE + graph.x.size * FLOAT * (DENSE + 1)
     return entries * PER_EDGE + graph.x.nnz * (PER_VALUE + 8)
