@@ -135,7 +135,7 @@ def whole(folder: str, cache: str, mode: str, nodes: int, seed: int, changes: di
     from agssl.cli.progress import Progress
     from agssl.config import Settings
     from agssl.data.packed import open_packed
-    from agssl.fitting.seeds import Job, fit_seed
+    from agssl.fitting.job import Job, fit_seed
 
     graph, settings = open_packed(folder), Settings(batch=mode, batch_nodes=nodes, **changes)
     start = time.perf_counter()

@@ -64,7 +64,7 @@ class Tracker:
                 self._writer.figure(_clean(f"{stage}/{name}"), float(value), step)
 
     def result(self, metrics: Mapping[str, Any]) -> None:
-        """Note the results of a seed, as `agssl.fitting.seeds.measure` gives them."""
+        """Note the results of a seed, as `agssl.fitting.job.measure` gives them."""
         for part in ("val", "test"):
             for name, value in (metrics.get(part) or {}).items():
                 self._writer.figure(f"result/{part}_{name}", float(value), 0)

@@ -10,7 +10,8 @@ from safetensors.numpy import load
 
 import agssl.train.network as network
 from agssl.config import Settings
-from agssl.fitting.seeds import Job, fit_seeds, fit_teacher, teachers_first
+from agssl.fitting.job import Job, fit_teacher
+from agssl.fitting.seeds import fit_seeds, teachers_first
 from reference.graphs import blocks_graph
 from reference.settings import quick
 

@@ -54,10 +54,10 @@ def command(*words: object) -> None:
 
 def read_config(folder: Path) -> None:
     from agssl.cli.options import make_plan
-    from agssl.fitting import seeds as runner
+    from agssl.fitting.job import check
 
     plan = make_plan(argparse.Namespace(config=str(folder / "config.toml"), seeds=None, seed=None, split=None))
-    runner.check(plan.settings)
+    check(plan.settings)
 
 
 def read_planetoid(folder: Path) -> None:

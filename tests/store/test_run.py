@@ -11,7 +11,9 @@ import pytest
 from agssl.base.errors import DataError, SettingsError
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.fitting.seeds import Job, fit_seeds, summarise
+from agssl.fitting.job import Job
+from agssl.fitting.seeds import fit_seeds
+from agssl.fitting.summary import summarise
 from agssl.store.run import GraphSource, Run, describe
 from agssl.store.run_writer import RunWriter
 

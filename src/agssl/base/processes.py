@@ -10,15 +10,22 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing.connection import wait as wait_for_end
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from agssl.base.plugins import Plugin, loaded_plugins, take_plugins
 
-if TYPE_CHECKING:
-    from agssl.scale.cluster import Cluster
-
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Machines(Protocol):
+    """Others to do the work on; `agssl.scale.cluster.Cluster` is one."""
+
+    def tasks(
+        self, call: Callable[[T], R], fresh: bool = False
+    ) -> contextlib.AbstractContextManager[Callable[[T], Future[R]]]:
+        """A function that begins an item; none of them is running when the block ends, however it ends."""
+        ...
 
 
 def work(
@@ -27,7 +34,7 @@ def work(
     done: Callable[[T, R], None],
     jobs: int,
     fresh: bool = False,
-    cluster: Cluster | None = None,
+    cluster: Machines | None = None,
 ) -> None:
     """Call a function on every item, at most `jobs` at a time; with one job, in this process.
 

@@ -76,3 +76,15 @@ def _kilobytes(path: Path, name: str, unit: int = 1024) -> int | None:
     except (OSError, ValueError, IndexError):
         pass
     return None
+
+
+def peak_mb() -> float | None:
+    """The largest memory that this process or one of its finished children ever had; None where it is not known."""
+    try:
+        import resource
+        import sys
+    except ImportError:  # Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(w).ru_maxrss for w in who) * unit / 2**20

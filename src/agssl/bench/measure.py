@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from agssl.base.provenance import machine
+from agssl.base.system import peak_mb
 from agssl.base.version import __version__
 from agssl.bench.cells import SCHEMA, Cell, file_stem
 from agssl.bench.records import FORMAT, Record
@@ -18,8 +19,8 @@ from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.resolve import open_graph
 from agssl.explain.groups import bucket_names
-from agssl.fitting import seeds as runner
 from agssl.fitting.fit import Resources, fit, split_for
+from agssl.fitting.job import Job, measure, prepare
 from agssl.store.checkpoints import CheckpointStore
 from agssl.store.fitted import FittedModel
 from agssl.store.run_writer import plain
@@ -51,7 +52,7 @@ def run_cell(workspace: Workspace, cell: Cell) -> Record:
     where = Resources(workspace.cache / "targets", checkpoints, threads=workspace.threads)
     result = fit(graph, cell.settings, cell.seed, where)
     fitted = result.fitted
-    record = _about(cell, workspace) | runner.measure(fitted, graph)
+    record = _about(cell, workspace) | measure(fitted, graph)
     record["by_degree"] = _by_degree(fitted, graph)
     if fitted.weights is not None:
         record["lambda_by_degree"] = _lambda_by_degree(fitted.weights, graph.degree)
@@ -62,7 +63,7 @@ def run_cell(workspace: Workspace, cell: Cell) -> Record:
         "best_epoch": int(fitted.best["epoch"]),
         "seconds": round(result.seconds, 3),
         "cpu_seconds": round(result.cpu_seconds, 3),
-        "peak_mb": runner.peak_mb(),
+        "peak_mb": peak_mb(),
     }
     return plain(record)
 
@@ -75,10 +76,8 @@ def graph_of(dataset: str) -> Graph:
 
 def prepare_targets(workspace: Workspace, cell: Cell) -> None:
     """Fill the cache of targets, so that whoever is measured first does not pay for all."""
-    job = runner.Job(
-        graph_of(cell.dataset), cell.settings, cache=workspace.cache / "targets", threads=workspace.threads
-    )
-    runner.prepare(job)
+    job = Job(graph_of(cell.dataset), cell.settings, cache=workspace.cache / "targets", threads=workspace.threads)
+    prepare(job)
 
 
 def _about(cell: Cell, workspace: Workspace) -> Record:

@@ -37,7 +37,7 @@ class Method:
 
     def missing(self) -> str | None:
         """Why this method can't run here, or None."""
-        from agssl.fitting.seeds import check
+        from agssl.fitting.job import check
 
         try:
             check(Settings().replace(**self.changes))

@@ -88,9 +88,12 @@ def run_fit(args: argparse.Namespace) -> int:
     check_workers(args, plan.settings)
     if not args.checkpoint >= 0:
         raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
-    from agssl.fitting import seeds as runner
+    from agssl.base.system import peak_mb
+    from agssl.fitting.job import Job, check
+    from agssl.fitting.seeds import fit_seeds
+    from agssl.fitting.summary import summarise
 
-    runner.check(plan.settings, args.device, args.threads)
+    check(plan.settings, args.device, args.threads)
     if with_ray(args) and args.device != "cpu":
         raise SettingsError(f"device {args.device!r} is for one process, but Ray tasks get CPUs; leave one of them out")
     if args.plot:
@@ -144,7 +147,7 @@ def run_fit(args: argparse.Namespace) -> int:
         finished = writer.unfinished.finished(plan.seeds)
         if writer.unfinished.anything():
             say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
-        job = runner.Job(
+        job = Job(
             graph,
             settings,
             plan.split,
@@ -159,7 +162,7 @@ def run_fit(args: argparse.Namespace) -> int:
         alone = cluster is None and min(jobs, len(plan.seeds)) == 1
         with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, alone) as progress:
             follow = Following(progress, args.track, Path(out), settings)
-            results = runner.fit_seeds(
+            results = fit_seeds(
                 job,
                 plan.seeds,
                 jobs,
@@ -169,8 +172,8 @@ def run_fit(args: argparse.Namespace) -> int:
                 cluster=cluster,
                 taught=progress.taught,
             )
-        summary = runner.summarise(graph.name, settings, results)
-        summary |= {"seconds": time.perf_counter() - start, "peak_mb": runner.peak_mb(), "run": str(out)}
+        summary = summarise(graph.name, settings, results)
+        summary |= {"seconds": time.perf_counter() - start, "peak_mb": peak_mb(), "run": str(out)}
         about = describe(
             GraphSource.of(graph, args.graph, **how),
             plan.seeds,

@@ -92,7 +92,7 @@ def compute(args: argparse.Namespace) -> None:
     import torch
 
     from agssl.config import Settings
-    from agssl.fitting.seeds import check
+    from agssl.fitting.job import check
 
     check(Settings(method="gcn"), args.device, args.threads)
     torch.set_num_threads(args.threads)

@@ -89,9 +89,9 @@ def run_tune(args: argparse.Namespace) -> int:
     from agssl.search.study import Search, check_tuning
 
     check_tuning()
-    from agssl.fitting import seeds as runner
+    from agssl.fitting.job import check
 
-    runner.check(plan.settings, "cpu", args.threads)
+    check(plan.settings, "cpu", args.threads)
     only = None if args.only is None else [name.strip() for name in args.only.split(",") if name.strip()]
     space = space_of(plan.settings, only)
     from agssl.base.lock import Lock

@@ -20,7 +20,7 @@ from agssl.base.errors import AgsslError
 from agssl.scale.cluster import RETRIES, Origin
 
 if TYPE_CHECKING:
-    from agssl.fitting.seeds import Job, Metrics
+    from agssl.fitting.job import Job, Metrics
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ STARTING = {"RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600"}
 
 
 def fit_together(job: Job, seed: int) -> Metrics:
-    """`runner.fit_seed` in `job.workers` processes of the Ray cluster that this one is connected to."""
+    """`fit_seed` in `job.workers` processes of the Ray cluster that this one is connected to."""
     import ray
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.torch import TorchConfig, TorchTrainer
@@ -71,7 +71,7 @@ def _work(config: dict[str, Any]) -> None:
     """What each worker does."""
     import ray
 
-    from agssl.fitting.seeds import fit_elsewhere
+    from agssl.fitting.job import fit_elsewhere
 
     note: Path = config["note"]
     if note.exists():  # begun again after an error that would only come again: all are to end in peace

@@ -11,7 +11,7 @@ from agssl.data.graph import Graph
 from agssl.data.splits import check_split
 from agssl.explain.groups import by_class, by_degree
 from agssl.explain.layout import flat_map
-from agssl.fitting.seeds import MEASURES, spread
+from agssl.fitting.summary import MEASURES, spread
 from agssl.metrics import evaluate, softmax
 from agssl.report import arrays, figures
 from agssl.report.compare import interval, pairs, results_of, seed_results

@@ -35,7 +35,7 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
 
 def results_of(run: Run) -> dict[str, Any]:
     """What a run is and how good it was, over its seeds."""
-    from agssl.fitting.seeds import spread
+    from agssl.fitting.summary import spread
 
     summary, seeds = run.metrics, [seed_results(run, seed) for seed in run.seeds]
     what = {key: summary.get(key) for key in ("dataset", "method", "integration", "tasks", "strategy", "seconds")}

@@ -4,22 +4,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from agssl.encoders import encoder_class
+from agssl.data.graph import Graph
+from agssl.encoders import Shape, encoder_class
 from agssl.ops.adjacency import take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
 from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
-from agssl.ops.subgraph import neighbour_entries
-
-if TYPE_CHECKING:
-    from agssl.train.problem import Problem
+from agssl.ops.subgraph import StoredAdjacency, neighbour_entries
+from agssl.pretext.base import NO_NODES
+from agssl.train.batches import Batches
 
 EVALUATED = 1 << 23  # edges, or features, that a plan to evaluate some nodes of a graph on disk may hold
-NO_NODES = np.empty(0, dtype=np.int64)
+
+
+class Planned(Protocol):
+    """What a planner reads of a problem (`agssl.train.problem.Problem`)."""
+
+    @property
+    def graph(self) -> Graph: ...  # noqa: D102
+    @property
+    def shape(self) -> Shape: ...  # noqa: D102
+    @property
+    def device(self) -> str: ...  # noqa: D102
+    @property
+    def batches(self) -> Batches | None: ...  # noqa: D102
+    @property
+    def inputs(self) -> Inputs: ...  # noqa: D102
+    @property
+    def normalised(self) -> Csr: ...  # noqa: D102
+    @property
+    def stored(self) -> StoredAdjacency: ...  # noqa: D102
+    @property
+    def train_nodes(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def eval_nodes(self) -> np.ndarray: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +52,7 @@ class Planner:
     are over the whole graph.
     """
 
-    problem: Problem
+    problem: Planned
 
     @property
     def _hops(self) -> int:

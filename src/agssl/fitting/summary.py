@@ -1,0 +1,62 @@
+"""What came out over all seeds."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from agssl.config import Settings
+from agssl.fitting.job import Metrics
+
+MEASURES = ("accuracy", "macro_f1", "log_loss", "ece")
+
+
+def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metrics:
+    """The results over all seeds, with the keys of `agssl fit --json`; figures without test nodes are None."""
+    tested = [metrics["test"] for metrics in results if metrics["test"] is not None]
+    summary: Metrics = {
+        "dataset": name,
+        "method": settings.method,
+        "integration": settings.integration if settings.method == "agssl" else None,
+        "tasks": [] if settings.method == "gcn" else list(settings.tasks),
+        "strategy": None if settings.method == "gcn" else settings.strategy,
+        "seeds": [metrics["seed"] for metrics in results],
+        "test_accuracy": spread([test["accuracy"] for test in tested]),
+        "val_accuracy": spread([metrics["val"]["accuracy"] for metrics in results]),
+    }
+    for measure_ in MEASURES[1:]:
+        summary[measure_] = _mean([test[measure_] for test in tested])
+    weights = [metrics["task_weights"] for metrics in results]
+    summary["task_weights"] = (
+        None if None in weights else {task: statistics.fmean(w[task] for w in weights) for task in weights[0]}
+    )
+    summary["teachers"] = [
+        {
+            "task": group[0]["task"],
+            "alpha": [teacher["alpha"] for teacher in group],
+            "val_accuracy": spread([teacher["val_accuracy"] for teacher in group]),
+            "test_accuracy": spread([teacher["test_accuracy"] for teacher in group]),
+            "weight": _mean([teacher["weight"] for teacher in group]),
+        }
+        for group in zip(*(metrics["teachers"] for metrics in results), strict=True)
+    ]
+    return summary
+
+
+def spread(values: Sequence[float | None]) -> dict[str, Any]:
+    """Mean, sample standard deviation (0 for one value) and the values; mean and deviation None where there are none.
+
+    >>> spread([0.5, 0.7])["mean"]
+    0.6
+    """
+    known = [value for value in values if value is not None]
+    if not known:
+        return {"mean": None, "std": None, "values": []}
+    deviation = statistics.stdev(known) if len(known) > 1 else 0.0
+    return {"mean": statistics.fmean(known), "std": deviation, "values": known}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
