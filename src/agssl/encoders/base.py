@@ -110,6 +110,7 @@ class Encoder(nn.Module):
 
     name: ClassVar[str]
     propagation: ClassVar[str] = "symmetric"
+    row_copies: ClassVar[float] = 8.0  # of the rows of a layer [n, F], that a training step holds; measured
     # Whether the first layer is linear in the propagated features, f(hop.matrix @ X): then these can be computed once.
     propagates_features: ClassVar[bool] = False
 
@@ -182,7 +183,9 @@ def joined(hidden: Tiles) -> Tensor:
 
 
 def glorot(weight: Tensor, rng: Rng) -> None:
-    """Fill a matrix uniformly in +- sqrt(6 / (rows + columns))."""
+    """Fill a matrix uniformly in +- sqrt(6 / (rows + columns)); one that is only a shape (device `meta`) stays so."""
+    if weight.is_meta:
+        return
     bound = (6 / sum(weight.shape)) ** 0.5
     with torch.no_grad():
         weight.uniform_(-bound, bound, generator=rng.torch())

@@ -41,6 +41,7 @@ class Sage(Encoder):
 
     name: ClassVar[str] = "sage"
     propagation: ClassVar[str] = "mean"
+    row_copies: ClassVar[float] = 14.0
 
     def layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
         """One mean convolution."""

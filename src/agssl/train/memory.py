@@ -2,8 +2,8 @@
 
 The estimate counts what is alive at the worst moment of the worst stage: copies of the hidden representation [rows, F]
 that one training step holds, tensors of the graph and of the features, weights with their optimiser, and the teachers'
-logits. Tasks say themselves what they need of a step (`Task.needs`); how many copies that comes to was measured
-(`benchmarks/memory.py`; figures in results/benchmarks/memory.json).
+logits. Tasks and encoders say themselves what they need of a step (`Task.needs`, `Encoder.row_copies`); how many copies
+that comes to was measured (`benchmarks/memory.py`; figures in results/benchmarks/memory.json).
 """
 
 from __future__ import annotations
@@ -11,22 +11,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.base.system import free_memory, held_memory, size_text
 from agssl.config import Settings
 from agssl.data.graph import Graph
+from agssl.encoders import Encoder, Network, encoder_class
 from agssl.ops.plan import WORTHWHILE
 from agssl.ops.subgraph import neighbour_entries
 from agssl.pretext.needs import Needs, stored_entries
 from agssl.pretext.prepare import make_task
+from agssl.train.setup import shape_of
 
 FLOAT = 4  # bytes
 PROCESS = 472 << 20  # Python, torch, scikit-learn and METIS, once they have run
-TRAINING = 8.0  # copies of the hidden rows of one layer, in a step over them
-SHUFFLED = 9.0  # more of them for a view with shuffled features
-VIEW = 8.0  # more of them for every further view, of the rows that it needs
+# `Encoder.row_copies` are those of the hidden rows of one layer, in a step over them. Of these:
+SHUFFLED = 9 / 8  # more, for a view with shuffled features
+VIEW = 1.0  # more, for every further view, of the rows that it needs
 EVALUATION = 3.0  # copies of all hidden rows in a pass without gradients
 PREDICTING = 1.5  # copies of all hidden rows for a head that predicts something of every node
 PER_EDGE = 48  # bytes of all arrays with an entry for each stored entry of A + I
@@ -69,8 +72,9 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
     rows, share = _rows(graph, settings, groups), 1.0
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
-        views = max(sum(map(_view_copies, group)) for group in groups)
-        rows = nodes * settings.layers * (_copies(shuffled=True) + views)
+        kind = encoder_class(shape_of(graph, settings))
+        views = max(sum(_view_copies(kind, needs) for needs in group) for group in groups)
+        rows = nodes * settings.layers * (_copies(kind, shuffled=True) + views)
         share = nodes / graph.num_nodes
     matrices = max(sum(needs.entries for needs in group) for group in groups) * PER_ENTRY
     scores = max(sum(needs.scores for needs in group) for group in groups) * SCORES * FLOAT
@@ -94,35 +98,35 @@ def _groups(graph: Graph, settings: Settings) -> list[list[Needs]]:
 
 def _rows(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> float:
     """Rows of width F that the largest step holds."""
-    n, layers = graph.num_nodes, settings.layers
+    n, layers, kind = graph.num_nodes, settings.layers, encoder_class(shape_of(graph, settings))
     last = n * (EVALUATION + 2 * (layers - 1))  # every network ends with a pass over all nodes
-    steps = [_step(graph, layers, settings.norm == "batch", group) for group in groups]
+    steps = [_step(graph, kind, layers, settings.norm == "batch", group) for group in groups]
     if settings.method == "agssl":
-        steps[-1] = _step(graph, layers, True, groups[-1])  # the student's every step is one, too
+        steps[-1] = _step(graph, kind, layers, True, groups[-1])  # the student's every step is one, too
     return max(last, *steps)
 
 
-def _step(graph: Graph, layers: int, whole: bool, tasks: list[Needs]) -> float:
+def _step(graph: Graph, kind: type[Encoder], layers: int, whole: bool, tasks: list[Needs]) -> float:
     """Rows that one step with these tasks holds."""
     read = [needs.nodes for needs in tasks]
     own = _reach(graph, layers, None if whole or None in read else sum(nodes or 0 for nodes in read))
     predicting = sum(needs.nodes is None and not needs.shuffles for needs in tasks)
     views = sum(
-        _view_copies(needs) * _reach(graph, layers, None if whole else needs.view_nodes, labels=False)
+        _view_copies(kind, needs) * _reach(graph, layers, None if whole else needs.view_nodes, labels=False)
         for needs in tasks
     )
-    copies = _copies(any(needs.shuffles for needs in tasks))
+    copies = _copies(kind, any(needs.shuffles for needs in tasks))
     return own * copies + views + graph.num_nodes * PREDICTING * predicting
 
 
-def _copies(shuffled: bool) -> float:
+def _copies(kind: type[Encoder], shuffled: bool) -> float:
     """Copies of the hidden rows of each layer that the encoder's own pass holds."""
-    return TRAINING + SHUFFLED * shuffled
+    return kind.row_copies * (1 + SHUFFLED * shuffled)
 
 
-def _view_copies(needs: Needs) -> float:
+def _view_copies(kind: type[Encoder], needs: Needs) -> float:
     """The same for the further passes of a task."""
-    return VIEW * needs.views + EVALUATION * needs.frozen_views
+    return kind.row_copies * VIEW * needs.views + EVALUATION * needs.frozen_views
 
 
 def _reach(graph: Graph, layers: int, count: int | None, labels: bool = True) -> int:
@@ -159,7 +163,9 @@ def _weights(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> int
 
 def _encoder(graph: Graph, settings: Settings) -> int:
     """Numbers that learn in the encoder."""
-    return graph.num_features * settings.hidden + (settings.layers - 1) * settings.hidden**2
+    shape = shape_of(graph, settings)
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in Network(shape, Rng(0)).encoder.parameters())
 
 
 def batch_mode(graph: Graph, settings: Settings, jobs: int = 1) -> str:

@@ -13,10 +13,9 @@ from agssl.train.loop import Schedule
 from agssl.train.problem import Problem
 
 
-def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem:
-    """The problem that these settings pose on this graph."""
-    keep_freed_memory()
-    shape = Shape(
+def shape_of(graph: Graph, settings: Settings) -> Shape:
+    """What a network looks like that these settings ask for on this graph."""
+    return Shape(
         graph.num_features,
         settings.hidden,
         graph.num_classes,
@@ -29,6 +28,12 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
         settings.skip_weight,
         settings.encoder,
     )
+
+
+def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem:
+    """The problem that these settings pose on this graph."""
+    keep_freed_memory()
+    shape = shape_of(graph, settings)
     return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
 
 
