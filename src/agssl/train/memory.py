@@ -25,6 +25,7 @@ from agssl.pretext.prepare import make_task
 FLOAT = 4  # bytes
 PROCESS = 472 << 20  # Python, torch, scikit-learn and METIS, once they have run
 TRAINING = 8.0  # copies of the hidden rows of one layer, in a step over them
+FURTHER = 6.0  # more of them for every layer after the first, whose input learns and is dropped out
 SHUFFLED = 9.0  # more of them for a view with shuffled features
 VIEW = 8.0  # more of them for every further view, of the rows that it needs
 EVALUATION = 3.0  # copies of all hidden rows in a pass without gradients
@@ -70,7 +71,7 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
         views = max(sum(map(_view_copies, group)) for group in groups)
-        rows = nodes * settings.layers * (_copies(shuffled=True) + views)
+        rows = nodes * settings.layers * (_copies(settings.layers, shuffled=True) + views)
         share = nodes / graph.num_nodes
     matrices = max(sum(needs.entries for needs in group) for group in groups) * PER_ENTRY
     scores = max(sum(needs.scores for needs in group) for group in groups) * SCORES * FLOAT
@@ -111,13 +112,13 @@ def _step(graph: Graph, layers: int, whole: bool, tasks: list[Needs]) -> float:
         _view_copies(needs) * _reach(graph, layers, None if whole else needs.view_nodes, labels=False)
         for needs in tasks
     )
-    copies = _copies(any(needs.shuffles for needs in tasks))
+    copies = _copies(layers, any(needs.shuffles for needs in tasks))
     return own * copies + views + graph.num_nodes * PREDICTING * predicting
 
 
-def _copies(shuffled: bool) -> float:
-    """Copies of the hidden rows of each layer that the encoder's own pass holds."""
-    return TRAINING + SHUFFLED * shuffled
+def _copies(layers: int, shuffled: bool) -> float:
+    """Copies of the hidden rows that the encoder's own pass holds, for each of its layers on average."""
+    return TRAINING + FURTHER * (layers - 1) / layers + SHUFFLED * shuffled
 
 
 def _view_copies(needs: Needs) -> float:
