@@ -155,7 +155,7 @@ def test_a_task_is_asked_what_it_needs() -> None:
 
     assert activations("grace") < activations("graphmae") < activations("mvgrl")  # few nodes, two passes, four
     assert activations("grand:views=4") == pytest.approx(2 * activations("grand"), rel=0.1)
-    assert activations("pairdis:pairs=40000") > 3 * activations("pairdis:pairs=40")
+    assert activations("pairdis:pairs=40000") > 2 * activations("pairdis:pairs=40")
     assert activations("grace", "mvgrl") > activations("mvgrl")
     assert activations("grand:views=4", batch="partition") > activations("dgi", batch="partition")
     assert needed("mvgrl:kept=64").graph > needed("mvgrl:kept=16").graph > needed("dgi").graph

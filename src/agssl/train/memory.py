@@ -28,6 +28,7 @@ from agssl.train.setup import shape_of
 FLOAT = 4  # bytes
 PROCESS = 472 << 20  # Python, torch, scikit-learn and METIS, once they have run
 # `Encoder.row_copies` are those of the hidden rows of one layer, in a step over them. Of these:
+FURTHER = 3 / 4  # more, for every layer after the first, whose input learns and is dropped out
 SHUFFLED = 9 / 8  # more, for a view with shuffled features
 VIEW = 1.0  # more, for every further view, of the rows that it needs
 EVALUATION = 3.0  # copies of all hidden rows in a pass without gradients
@@ -74,7 +75,7 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
         kind = encoder_class(shape_of(graph, settings))
         views = max(sum(_view_copies(kind, needs) for needs in group) for group in groups)
-        rows = nodes * settings.layers * (_copies(kind, shuffled=True) + views)
+        rows = nodes * settings.layers * (_copies(kind, settings.layers, shuffled=True) + views)
         share = nodes / graph.num_nodes
     matrices = max(sum(needs.entries for needs in group) for group in groups) * PER_ENTRY
     scores = max(sum(needs.scores for needs in group) for group in groups) * SCORES * FLOAT
@@ -115,13 +116,13 @@ def _step(graph: Graph, kind: type[Encoder], layers: int, whole: bool, tasks: li
         _view_copies(kind, needs) * _reach(graph, layers, None if whole else needs.view_nodes, labels=False)
         for needs in tasks
     )
-    copies = _copies(kind, any(needs.shuffles for needs in tasks))
+    copies = _copies(kind, layers, any(needs.shuffles for needs in tasks))
     return own * copies + views + graph.num_nodes * PREDICTING * predicting
 
 
-def _copies(kind: type[Encoder], shuffled: bool) -> float:
-    """Copies of the hidden rows of each layer that the encoder's own pass holds."""
-    return kind.row_copies * (1 + SHUFFLED * shuffled)
+def _copies(kind: type[Encoder], layers: int, shuffled: bool) -> float:
+    """Copies of the hidden rows that the encoder's own pass holds, for each of its layers on average."""
+    return kind.row_copies * (1 + FURTHER * (layers - 1) / layers + SHUFFLED * shuffled)
 
 
 def _view_copies(kind: type[Encoder], needs: Needs) -> float:
