@@ -26,7 +26,7 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
     from agssl.encoders import Shape
     from agssl.ops.memory import keep_freed_memory
     from agssl.pretext.prepare import make_task, prepared
-    from agssl.train.loop import Schedule
+    from agssl.train.loop import Schedule, Training
     from agssl.train.network import WeightedTask, train_network
     from agssl.train.problem import Problem
 
@@ -43,7 +43,8 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
     def seconds(tasks: tuple[WeightedTask, ...]) -> float:
         times: list[float] = []
         schedule = Schedule(epochs=steps + 1)
-        train_network(problem, tasks, "jt", schedule, Rng(0), lambda stage, record: times.append(now()))
+        training = Training(schedule, watch=lambda stage, record: times.append(now()))
+        train_network(problem, tasks, "jt", training, Rng(0))
         return (times[-1] - times[0]) / steps  # the first step also makes what is kept for the others
 
     row: dict[str, Any] = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features}

@@ -16,7 +16,7 @@ from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape
 from agssl.store.checkpoints import Best
-from agssl.train.loop import Schedule, train
+from agssl.train.loop import Objective, Schedule, train
 from agssl.train.problem import Problem
 
 
@@ -52,8 +52,9 @@ class Ours:
     def steps(self) -> Iterator[Any]:
         """A training step each time one is asked for."""
 
-        def objective(epoch: int, rng: Rng) -> Iterator[dict[str, Tensor]]:
+        def losses(epoch: int, rng: Rng) -> Iterator[dict[str, Tensor]]:
             yield {"loss": self.loss(self.logits(rng.child("dropout")))}
 
         parameters, schedule = list(self.model.parameters()), Schedule(epochs=1 << 40)
-        return train(self.model, parameters, objective, lambda r: {}, lambda r: (0.0, 0.0), schedule, Rng(1), Best())
+        objective = Objective(losses, score=lambda record: (0.0, 0.0))
+        return train(self.model, parameters, objective, schedule, Rng(1), Best())

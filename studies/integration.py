@@ -29,6 +29,7 @@ from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.datasets import load_dataset
 from agssl.data.graph import Graph
+from agssl.train.loop import Training
 from agssl.train.methods import Context, Teacher, collect_knowledge, distil, train_teacher
 from agssl.train.setup import problem_of, schedule_of
 
@@ -59,7 +60,7 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
     graph = load_dataset(dataset, seed=seed)
     assert graph.split is not None
     problem = problem_of(graph, settings)
-    context = Context(problem, settings, schedule_of(settings), Rng(seed))
+    context = Context(problem, settings, Training(schedule_of(settings)), Rng(seed))
     started = time.perf_counter()
     networks = {"gcn": context.network((), context.rng.child("gcn"), "gcn")}
     gcn_seconds = time.perf_counter() - started

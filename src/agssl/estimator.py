@@ -28,7 +28,7 @@ from agssl.store.fitted import FittedModel, load_fitted, save_fitted
 from agssl.store.run import Run
 from agssl.store.run_writer import columns
 from agssl.train.infer import infer
-from agssl.train.network import ignore
+from agssl.train.loop import ignore
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,7 @@ from agssl.integrate import INTEGRATORS
 from agssl.integrate.base import Integrator, Knowledge
 from agssl.pretext import TASKS as EVERY_TASK
 from agssl.store.checkpoints import Best, CheckpointStore, all_finite, fingerprint, read_checkpoint
-from agssl.train.loop import Schedule, by_epoch, train
+from agssl.train.loop import Objective, Schedule, by_epoch, train
 from agssl.train.methods import MethodResult, train_method
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -205,8 +205,14 @@ def test_no_checkpoint_of_a_training_that_breaks_down_has_a_nan(tmp_path: Path) 
     module = torch.nn.Linear(2, 1)
     checkpoint = CheckpointStore(tmp_path, every=0, min_seconds=0).checkpoint(module)
     epochs = train(
-        *(module, list(module.parameters()), lambda epoch, rng: [{"loss": breaks(module.weight, epoch)}]),
-        *(lambda record: {}, by_epoch, Schedule(epochs=9), Rng(0), Best(), checkpoint, "teacher dgi"),
+        module,
+        list(module.parameters()),
+        Objective(lambda epoch, rng: [{"loss": breaks(module.weight, epoch)}], by_epoch),
+        Schedule(epochs=9),
+        Rng(0),
+        Best(),
+        checkpoint=checkpoint,
+        stage="teacher dgi",
     )
     with pytest.raises(TrainingError, match=r"teacher dgi: loss is not finite at epoch 4; .*--lr"):
         list(epochs)
@@ -219,8 +225,12 @@ def test_weights_that_break_in_the_very_last_step_are_an_error() -> None:
     module = torch.nn.Linear(2, 1)
     best = Best()
     epochs = train(
-        *(module, list(module.parameters()), lambda epoch, rng: [{"loss": (module.weight * 0).sum().sqrt()}]),
-        *(lambda record: {}, by_epoch, Schedule(epochs=1), Rng(0), best),
+        module,
+        list(module.parameters()),
+        Objective(lambda epoch, rng: [{"loss": (module.weight * 0).sum().sqrt()}], by_epoch),
+        Schedule(epochs=1),
+        Rng(0),
+        best,
     )
     with pytest.raises(TrainingError, match="the weights are not finite"):
         list(epochs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,12 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     seen: list[tuple[str, int]] = []
     real = network.train
 
-    def train(module: Any, parameters: Any, objective: Any, *words: Any) -> Any:
+    def train(module: Any, parameters: Any, objective: Any, *words: Any, **options: Any) -> Any:
         def spy(epoch: int, rng: Any) -> Any:
-            seen.append((words[-1], epoch))
-            return objective(epoch, rng)
+            seen.append((options["stage"], epoch))
+            return objective.losses(epoch, rng)
 
-        return real(module, parameters, spy, *words)
+        return real(module, parameters, replace(objective, losses=spy), *words, **options)
 
     monkeypatch.setattr(network, "train", train)
     return seen

@@ -15,7 +15,7 @@ from agssl.base.world import World, wrap_ddp
 from agssl.config import Settings
 from agssl.store.checkpoints import Best, CheckpointStore
 from agssl.train.infer import infer_logits
-from agssl.train.loop import Schedule, by_epoch, train
+from agssl.train.loop import Objective, Schedule, by_epoch, train
 from agssl.train.methods import MethodResult, train_method
 from agssl.train.setup import problem_of
 from reference.graphs import blocks_graph
@@ -96,9 +96,7 @@ def broken(rank: int) -> str:
     epochs = train(
         module,
         list(module.parameters()),
-        lambda epoch, rng: iter([step_of(float("nan") if epoch == 1 and rank == 1 else 1.0)]),
-        lambda record: {},
-        by_epoch,
+        Objective(lambda epoch, rng: iter([step_of(float("nan") if epoch == 1 and rank == 1 else 1.0)]), by_epoch),
         Schedule(epochs=3),
         Rng(0),
         Best(),

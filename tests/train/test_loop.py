@@ -13,7 +13,7 @@ from torch import nn
 from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Schedule, by_loss, by_validation, train
+from agssl.train.loop import Objective, Schedule, by_loss, by_validation, train
 
 
 def run(
@@ -39,7 +39,9 @@ def run(
 
     best = Best()
     schedule = Schedule(lr, 0.0, len(scores), patience)
-    records = list(train(module, list(module.parameters()), losses, evaluate, by_validation, schedule, Rng(0), best))
+    records = list(
+        train(module, list(module.parameters()), Objective(losses, by_validation, evaluate), schedule, Rng(0), best)
+    )
     return records, best, states
 
 
@@ -105,7 +107,7 @@ def test_each_epoch_draws_from_its_own_child() -> None:
         return [{"loss": module.weight.sum()}]
 
     best = Best()
-    list(train(module, list(module.parameters()), losses, lambda r: {}, by_loss, Schedule(epochs=3), Rng(4), best))
+    list(train(module, list(module.parameters()), Objective(losses, by_loss), Schedule(epochs=3), Rng(4), best))
     assert seen == [Rng(4).child(epoch) for epoch in range(3)]
 
 
@@ -120,7 +122,7 @@ def test_an_epoch_may_have_several_steps_and_each_is_taken_before_the_next_is_as
             yield {"loss": module.weight.sum()}
 
     schedule, best = Schedule(lr=0.1, weight_decay=0.0, epochs=2), Best()
-    records = list(train(module, list(module.parameters()), losses, lambda r: {}, by_loss, schedule, Rng(0), best))
+    records = list(train(module, list(module.parameters()), Objective(losses, by_loss), schedule, Rng(0), best))
     np.testing.assert_allclose(seen, 1 - 0.1 * np.arange(6), atol=1e-6)
     assert [record["loss"] for record in records] == pytest.approx([0.9, 0.6])
 

@@ -21,8 +21,8 @@ from agssl.data.graph import Graph
 from agssl.data.splits import make_split
 from agssl.store.checkpoints import CheckpointStore, Record
 from agssl.store.fitted import FittedModel
+from agssl.train.loop import Watch, ignore
 from agssl.train.methods import MethodResult, train_method
-from agssl.train.network import Watch, ignore
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,13 @@ def fit(
     wall, cpu = time.perf_counter(), time.process_time()
     with use_threads(where.threads):
         result = train_method(
-            graph.hide_test(), settings, seed, watch, where.cache, where.device, checkpoints=where.checkpoints
+            graph.hide_test(),
+            settings,
+            seed,
+            watch=watch,
+            cache=where.cache,
+            device=where.device,
+            checkpoints=where.checkpoints,
         )
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     return FitResult(fitted_model(result, graph, settings, seed), result.history, seconds, cpu_seconds)

@@ -24,7 +24,7 @@ from agssl.store.checkpoints import CheckpointStore
 from agssl.store.fitted import FittedModel
 from agssl.store.run_writer import write_seed
 from agssl.train.evolution import check_evolution
-from agssl.train.network import Watch, ignore
+from agssl.train.loop import Watch, ignore
 from agssl.train.setup import batches_of
 
 Metrics = dict[str, Any]

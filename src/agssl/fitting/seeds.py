@@ -10,7 +10,7 @@ from agssl.base.errors import SettingsError
 from agssl.base.processes import work
 from agssl.fitting.job import Job, Metrics, fit_elsewhere, fit_seed, prepare, teach_elsewhere
 from agssl.fitting.together import fit_together
-from agssl.train.network import Watch, ignore
+from agssl.train.loop import Watch, ignore
 
 if TYPE_CHECKING:
     from agssl.scale.cluster import Cluster
@@ -20,6 +20,7 @@ def fit_seeds(
     job: Job,
     seeds: Sequence[int],
     jobs: int = 1,
+    *,
     watch: Callable[[int], Watch] = lambda seed: ignore,
     done: Callable[[Metrics], None] = lambda metrics: None,
     finished: Mapping[int, Metrics] | None = None,

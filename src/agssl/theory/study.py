@@ -26,6 +26,7 @@ from agssl.theory.distance import on_simplex, shared_weights
 from agssl.theory.networks import MORE_TASKS, Networks, train_networks
 from agssl.theory.proposition import proposition
 from agssl.theory.theorem import theorem
+from agssl.train.loop import Training
 from agssl.train.methods import Context, fit_gcn
 from agssl.train.setup import problem_of, schedule_of
 
@@ -90,7 +91,9 @@ def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> Record:
     assert graph.split is not None
     posterior = gibbs(model, graph, rng.child("gibbs"))
     test, bayes = graph.split.test, posterior.mean
-    trained = train_networks(Context(problem_of(graph, settings), settings, schedule_of(settings), rng.child("fit")))
+    trained = train_networks(
+        Context(problem_of(graph, settings), settings, Training(schedule_of(settings)), rng.child("fit"))
+    )
     return {
         "bayes": _bayes(model, graph, posterior),
         "proposition": proposition(model, rng.child("fresh"), trained),

@@ -16,11 +16,11 @@ from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.config import Settings
-from agssl.store.checkpoints import CheckpointStore, Record
-from agssl.train.evolution import search_by_evolution
-from agssl.train.loop import Schedule
-from agssl.train.meta_gradient import Found, search_by_gradient
-from agssl.train.network import Watch, WeightedTask, ignore
+from agssl.store.checkpoints import Record
+from agssl.train.evolution import Evolution, search_by_evolution
+from agssl.train.loop import Training
+from agssl.train.meta_gradient import Found, Inner, search_by_gradient
+from agssl.train.network import WeightedTask
 from agssl.train.outer import Homophily, LabelLoss, Outer
 from agssl.train.problem import Problem, folds
 
@@ -29,10 +29,8 @@ def search_weights(
     problem: Problem,
     tasks: Sequence[WeightedTask],
     settings: Settings,
-    schedule: Schedule,
+    training: Training,
     rng: Rng,
-    watch: Watch = ignore,
-    checkpoints: CheckpointStore | None = None,
 ) -> tuple[Tensor, dict[str, list[Record]]]:
     """lambda [K] as the settings say, and the history of the search by stage; with folds, the mean of a search each.
 
@@ -40,10 +38,8 @@ def search_weights(
         problem: the graph and its split.
         tasks: prepared tasks with their alphas.
         settings: how to search, and what to judge by.
-        schedule: of every network on the way.
+        training: of every network on the way.
         rng: of everything random.
-        watch: called after every epoch.
-        stages: where to keep what was searched, and to find what was.
     """
     found: dict[str, Found] = {}
     heldout_nodes = _heldout_parts(problem, settings, rng.child("folds"))
@@ -59,23 +55,12 @@ def search_weights(
             )
 
         if settings.autossl_search == "es":
-            found[stage] = search_by_evolution(
-                part,
-                tasks,
-                settings.strategy,
-                outer,
-                schedule,
-                settings.autossl_budget,
-                stream,
-                watch,
-                stage,
-                checkpoints,
-            )
+            how = Evolution(settings.strategy, settings.autossl_budget)
+            found[stage] = search_by_evolution(part, tasks, how, outer, training, stream, stage=stage)
         else:
             joint, head = settings.strategy == "jt", settings.autossl_objective == "labels"
-            found[stage] = search_by_gradient(
-                part, tasks, joint, head, outer(), schedule, settings.autossl_lr, stream, watch, stage, checkpoints
-            )
+            inner = Inner(part, tasks, joint, head, training.schedule, stream)
+            found[stage] = search_by_gradient(inner, outer(), training, settings.autossl_lr, stream, stage=stage)
     mean = torch.stack([one.weights for one in found.values()]).mean(0)
     return mean, {stage: one.history for stage, one in found.items()}
 

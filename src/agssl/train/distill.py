@@ -14,9 +14,9 @@ from agssl.base.rng import Rng
 from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
-from agssl.store.checkpoints import Best, CheckpointStore, Record
-from agssl.train.loop import Schedule, by_validation, train
-from agssl.train.network import Trained, Watch, WeightedTask, after_step, forward, ignore, make_heads, pretext_losses
+from agssl.store.checkpoints import Best, Record
+from agssl.train.loop import Objective, Training, by_validation, train
+from agssl.train.network import Trained, WeightedTask, after_step, forward, make_heads, pretext_losses
 from agssl.train.problem import Problem
 
 BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
@@ -52,18 +52,17 @@ def train_student(
     knowledge: Knowledge,
     integrator: Integrator,
     how: Distillation,
-    schedule: Schedule,
+    training: Training,
     rng: Rng,
-    watch: Watch = ignore,
+    *,
     stage: str = "student",
     previous: Tensor | None = None,
-    checkpoints: CheckpointStore | None = None,
     tasks: Sequence[WeightedTask] = (),
 ) -> Student:
     """Distil the teachers into a fresh network while lambda learns from L_W.
 
     `previous` are the logits [N, C] of a student of an earlier generation, which joins the teachers at half the weight.
-    With `tasks`, the student trains with them as well. What is in `stages` already is not trained again.
+    With `tasks`, the student trains with them as well. What was kept of an earlier training is not trained again.
     """
     model = Network(problem.shape, rng.child("model")).to(problem.device)
     heads = make_heads(problem, model, tasks, rng)
@@ -109,7 +108,7 @@ def train_student(
 
     world, step_of = World.current(), wrap_ddp(learns, losses_of)
 
-    def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
+    def losses(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         seen_now.zero_()
         for part, step in problem.steps(rng, True, lambda rng: [w.extra_nodes(rng) for w in tasks], heldout_nodes):
             yield step_of(part, step)
@@ -130,8 +129,8 @@ def train_student(
         return measured | _weights_record(weights_now[seen_now], buckets[seen_now.numpy()])
 
     checkpoint = None
-    if checkpoints is not None:
-        checkpoint = checkpoints.checkpoint(
+    if training.checkpoints is not None:
+        checkpoint = training.checkpoints.checkpoint(
             learns,
             problem=problem.fingerprint,
             knowledge=knowledge,
@@ -139,14 +138,24 @@ def train_student(
             how=how,
             previous=previous,
             tasks=[weighted.cache_key for weighted in tasks],
-            schedule=schedule,
+            schedule=training.schedule,
             rng=rng,
         )
     best, history = Best(), []
-    parameters = list(learns.parameters())
-    for record in train(learns, parameters, objective, evaluate, by_validation, schedule, rng, best, checkpoint, stage):
+    objective = Objective(losses, by_validation, evaluate)
+    epochs = train(
+        learns,
+        list(learns.parameters()),
+        objective,
+        training.schedule,
+        rng,
+        best,
+        checkpoint=checkpoint,
+        stage=stage,
+    )
+    for record in epochs:
         history.append(record)
-        watch(stage, record)
+        training.watch(stage, record)
     learns.load_state_dict(best.state)
     logits = world.broadcast(lambda: problem.logits(model))
     integrator.eval()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from agssl.base.errors import MissingExtraError, SettingsError
 from agssl.base.rng import Rng
-from agssl.store.checkpoints import CheckpointStore, Record
-from agssl.train.loop import Schedule, check_finite
+from agssl.store.checkpoints import Record
+from agssl.train.loop import Training, check_finite
 from agssl.train.meta_gradient import Found, weights_record
-from agssl.train.network import Watch, WeightedTask, ignore, train_network
+from agssl.train.network import WeightedTask, train_network
 from agssl.train.outer import Outer
 from agssl.train.problem import Problem
 
@@ -33,23 +33,29 @@ def check_evolution(tasks: int) -> None:
         raise MissingExtraError("autossl_search es needs cmaes; install it with: pip install 'agssl[es]'") from error
 
 
+@dataclass(frozen=True)
+class Evolution:
+    """How to evolve task weights."""
+
+    strategy: str  # of the trainings: jt or pf
+    budget: int  # trainings in all
+
+
 def search_by_evolution(
     problem: Problem,
     tasks: Sequence[WeightedTask],
-    strategy: str,
+    how: Evolution,
     outer: Callable[[], Outer],
-    schedule: Schedule,
-    budget: int,
+    training: Training,
     rng: Rng,
-    watch: Watch = ignore,
+    *,
     stage: str = "search",
-    checkpoints: CheckpointStore | None = None,
 ) -> Found:
     """The best of `budget` trained candidates in [0, 1]^K; the first generation is drawn around 1/K.
 
     All candidates start from the same weights and see the same draws, so that lambda alone tells them apart. `outer`
     makes what to judge a network by, anew for each. The history has one record a candidate. A training that is in
-    `stages` is not done again: which candidates are tried follows from the seed and from what the earlier ones gave.
+    the checkpoint store is not done again: which candidates are tried follows from the seed and from what the earlier ones gave.
     """
     check_evolution(len(tasks))
     from cmaes import CMA
@@ -64,22 +70,22 @@ def search_by_evolution(
     )
     history: list[Record] = []
     tried: list[np.ndarray] = []
-    while len(history) < budget:
+    while len(history) < how.budget:
         generation = []
-        for _ in range(min(POPULATION, budget - len(history))):
+        for _ in range(min(POPULATION, how.budget - len(history))):
             candidate = evolution.ask()
             number = len(history)
             chosen = [replace(w, weight=w.weight * share) for w, share in zip(tasks, candidate.tolist(), strict=True)]
             stream, name = rng.child("network"), f"{stage} {number + 1}"
-            network = train_network(problem, chosen, strategy, schedule, stream, watch, name, checkpoints=checkpoints)
+            network = train_network(problem, chosen, how.strategy, training, stream, stage=name)
             with torch.no_grad():
                 value = outer()(network.model).item()
             record = {"epoch": number, "loss": value, "outer_loss": value} | weights_record(torch.from_numpy(candidate))
-            check_finite(record, stage, schedule)
+            check_finite(record, stage, training.schedule)
             history.append(record)
             tried.append(candidate)
             generation.append((candidate, value))
         if len(generation) == POPULATION:
             evolution.tell(generation)
-    best = min(range(budget), key=lambda number: history[number]["outer_loss"])
+    best = min(range(how.budget), key=lambda number: history[number]["outer_loss"])
     return Found(torch.from_numpy(tried[best]).float(), history)

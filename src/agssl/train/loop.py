@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,9 +14,14 @@ from torch import Tensor, nn
 from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.base.world import World
-from agssl.store.checkpoints import Best, Checkpoint, Record, all_finite
+from agssl.store.checkpoints import Best, Checkpoint, CheckpointStore, Record, all_finite
 
 Score = Callable[[Record], tuple[float, float]]
+Watch = Callable[[str, Record], None]  # hears of every epoch: the stage and its record
+
+
+def ignore(stage: str, record: Record) -> None:
+    """The watcher that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +34,39 @@ class Schedule:
     patience: int | None = None  # stop after this many epochs without a better validation result
 
 
+@dataclass(frozen=True)
+class Training:
+    """How the networks of a fit are trained."""
+
+    schedule: Schedule = dataclasses.field(default_factory=Schedule)
+    watch: Watch = ignore
+    checkpoints: CheckpointStore | None = None  # where to keep what was trained, and to find what was
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a training minimises, and what it is judged by.
+
+    Args:
+        losses: gives, for each step of an epoch, the losses by name, among them `loss`, the one to minimise. The step
+            of the optimizer is taken before it is asked for the next.
+        score: what to compare epochs by, higher is better; the second figure breaks ties.
+        evaluate: further figures of the epoch, given its losses.
+    """
+
+    losses: Callable[[int, Rng], Iterable[Mapping[str, Tensor]]]
+    score: Score
+    evaluate: Callable[[Record], Record] = lambda record: {}
+
+
 def train(
     module: nn.Module,
     parameters: list[nn.Parameter] | list[dict],
-    objective: Callable[[int, Rng], Iterable[Mapping[str, Tensor]]],
-    evaluate: Callable[[Record], Record],
-    score: Score,
+    objective: Objective,
     schedule: Schedule,
     rng: Rng,
     best: Best,
+    *,
     checkpoint: Checkpoint | None = None,
     stage: str = "training",
 ) -> Iterator[Record]:
@@ -47,10 +77,7 @@ def train(
     Args:
         module: what to keep at its best; it may be a part of what learns.
         parameters: everything that learns, or groups of it with settings of their own.
-        objective: gives, for each step of an epoch, the losses by name, among them `loss`, the one to minimise. The
-            step of the optimizer is taken before it is asked for the next.
-        evaluate: further figures of the epoch, given its losses.
-        score: what to compare epochs by, higher is better; the second figure breaks ties.
+        objective: what to minimise, and what to judge by.
         schedule: learning rate, decay, epochs, patience.
         rng: each epoch draws from its own child, so draws don't depend on the epochs before.
         best: filled in place, so that a caller that stops early has it too.
@@ -65,7 +92,7 @@ def train(
         if schedule.patience is not None and epoch - best.epoch > schedule.patience:
             break
         steps: list[Record] = []
-        for losses in objective(epoch, rng.child(epoch)):
+        for losses in objective.losses(epoch, rng.child(epoch)):
             optimizer.zero_grad()
             losses["loss"].backward()
             # of all processes: where one breaks down, all must stop
@@ -73,9 +100,9 @@ def train(
             check_finite({"epoch": epoch} | steps[-1], stage, schedule)
             optimizer.step()
         record: Record = {"epoch": epoch} | _means(steps)
-        record |= world.broadcast(functools.partial(evaluate, record))
+        record |= world.broadcast(functools.partial(objective.evaluate, record))
         check_finite(record, stage, schedule)
-        best.offer(epoch, score(record), module, record)
+        best.offer(epoch, objective.score(record), module, record)
         if checkpoint is not None:
             checkpoint.add(record, best, optimizer)
         yield record

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.encoders import Network
-from agssl.store.checkpoints import Best, CheckpointStore, Record
-from agssl.train.loop import Schedule, check_finite
-from agssl.train.network import Watch, WeightedTask, after_step, ignore, make_heads, step_losses
+from agssl.store.checkpoints import Best, Record
+from agssl.train.loop import Schedule, Training, check_finite
+from agssl.train.network import WeightedTask, after_step, make_heads, step_losses
 from agssl.train.outer import Outer
 from agssl.train.problem import Problem
 
@@ -125,43 +125,28 @@ class Inner:
 
 
 def search_by_gradient(
-    problem: Problem,
-    tasks: Sequence[WeightedTask],
-    joint: bool,
-    labels: bool,
-    outer: Outer,
-    schedule: Schedule,
-    rate: float,
-    rng: Rng,
-    watch: Watch = ignore,
-    stage: str = "search",
-    checkpoints: CheckpointStore | None = None,
+    inner: Inner, outer: Outer, training: Training, rate: float, rng: Rng, *, stage: str = "search"
 ) -> Found:
     """A step of the network, then a step of lambda, which starts at 1/K; the best outer loss decides.
 
     Args:
-        problem: the graph, and the labels that the inner problem may see.
-        tasks: prepared tasks with their alphas.
-        joint: whether the labels train the encoder too (JT).
-        labels: whether `outer` reads the class head.
+        inner: the network, its tasks with their alphas, and the labels that it may see.
         outer: what to judge by.
-        schedule: of the network; its epochs and patience are the search's too.
+        training: its epochs and patience are the search's too.
         rate: learning rate of lambda.
-        rng: of everything random.
-        watch: called after every epoch.
+        rng: of everything random; that of `inner`, too.
         stage: what to call it.
-        stages: where to keep what was searched, and to find what was.
     """
-    inner = Inner(problem, tasks, joint, labels, schedule, rng)
+    tasks, schedule = inner.tasks, training.schedule
     weights = nn.ParameterList([torch.full((len(tasks),), 1 / len(tasks))])
     optimizer = torch.optim.Adam(weights, lr=rate)
     checkpoint = None
-    if checkpoints is not None:
-        checkpoint = checkpoints.checkpoint(
+    if training.checkpoints is not None:
+        checkpoint = training.checkpoints.checkpoint(
             nn.ModuleList([inner.model, inner.heads, weights, outer]),
-            problem=problem.fingerprint,
+            problem=inner.problem.fingerprint,
             tasks=[weighted.cache_key for weighted in tasks],
-            inner=(joint, labels),
+            inner=(inner.joint, inner.labels),
             outer=(type(outer).__name__, outer.cache_key),
             schedule=schedule,
             rate=rate,
@@ -170,7 +155,7 @@ def search_by_gradient(
     best = Best()
     history = [] if checkpoint is None else list(checkpoint.load(best, inner.optimizer, optimizer))
     for record in history:
-        watch(stage, record)
+        training.watch(stage, record)
     for epoch in range(len(history), schedule.epochs):
         if schedule.patience is not None and epoch - best.epoch > schedule.patience:
             break
@@ -182,7 +167,7 @@ def search_by_gradient(
         check_finite(record, stage, schedule)
         best.offer(epoch, (-value, 0.0), weights, record)
         history.append(record)
-        watch(stage, record)
+        training.watch(stage, record)
         weights[0].grad = meta.to(used.dtype)
         optimizer.step()
         with torch.no_grad():

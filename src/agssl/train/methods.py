@@ -23,9 +23,9 @@ from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore, Record
 from agssl.train.autossl import search_weights
 from agssl.train.distill import Distillation, Student, train_student
-from agssl.train.loop import Schedule, by_validation
+from agssl.train.loop import Training, Watch, by_validation, ignore
 from agssl.train.memory import batch_mode
-from agssl.train.network import Trained, Watch, WeightedTask, ignore, train_network
+from agssl.train.network import Trained, WeightedTask, train_network
 from agssl.train.problem import Problem, folds
 from agssl.train.setup import batches_of, problem_of, schedule_on
 
@@ -60,11 +60,9 @@ class Context:
 
     problem: Problem
     settings: Settings
-    schedule: Schedule
+    training: Training
     rng: Rng
-    watch: Watch = ignore
     cache: Path | None = None
-    checkpoints: CheckpointStore | None = None
     _targets: dict[str, Targets] = field(default_factory=dict)
 
     def targets(self, text: str) -> tuple[Task, Targets]:
@@ -96,29 +94,20 @@ class Context:
         """A network trained with these tasks, on this problem or a part of it; see `train_network`."""
         problem = self.problem if problem is None else problem
         strategy = self.settings.strategy
-        return train_network(
-            problem,
-            weighted,
-            strategy,
-            self.schedule,
-            rng,
-            self.watch,
-            stage,
-            fixed_epochs=fixed_epochs,
-            checkpoints=self.checkpoints,
-        )
+        return train_network(problem, weighted, strategy, self.training, rng, stage=stage, fixed_epochs=fixed_epochs)
 
 
 def train_method(
     graph: Graph,
     settings: Settings,
     seed: int = 0,
+    *,
     watch: Watch = ignore,
     cache: Path | None = None,
     device: str = "cpu",
     checkpoints: CheckpointStore | None = None,
 ) -> MethodResult:
-    """MethodResult a graph that has a split.
+    """Train a graph that has a split, by the method that the settings name.
 
     Args:
         graph: its test labels are never read.
@@ -127,7 +116,7 @@ def train_method(
         watch: called with the stage and the record of every epoch.
         cache: folder for prepared targets.
         device: where to compute.
-        stages: where to keep what was trained, and to find what was.
+        checkpoints: where to keep what was trained, and to find what was.
     """
     if settings.method != "gcn":
         check_tasks(settings)  # name every mistake before the first epoch
@@ -135,7 +124,8 @@ def train_method(
         settings = settings.replace(batch=batch_mode(graph, settings))
     problem = problem_of(graph, settings, device)
     problem = replace(problem, batches=batches_of(problem.graph, settings, cache))
-    context = Context(problem, settings, schedule_on(graph, settings), Rng(seed), watch, cache, checkpoints)
+    training = Training(schedule_on(graph, settings), watch, checkpoints)
+    context = Context(problem, settings, training, Rng(seed), cache)
     return FITTERS[settings.method](context)
 
 
@@ -172,9 +162,7 @@ def fit_autossl(context: Context) -> MethodResult:
     candidates = []
     for weighted in joint_choices(context):
         stream = context.rng.child("search")
-        weights, history = search_weights(
-            problem, weighted, settings, context.schedule, stream, context.watch, context.checkpoints
-        )
+        weights, history = search_weights(problem, weighted, settings, context.training, stream)
         network = context.network(shared(weighted, weights.tolist()), context.rng.child("autossl"), "autossl")
         history["autossl"] = network.history
         everywhere = weights.expand(problem.graph.num_nodes, -1)
@@ -246,9 +234,7 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
         integrator = INTEGRATORS[settings.integration](knowledge, rng.child("integrator")).to(problem.device)
         logits = None if previous is None else previous.network.logits
         student = train_student(
-            *(problem, knowledge, integrator, how, context.schedule, rng, context.watch, stage, logits),
-            checkpoints=context.checkpoints,
-            tasks=tasks,
+            problem, knowledge, integrator, how, context.training, rng, stage=stage, previous=logits, tasks=tasks
         )
         if previous is not None:
             now, before = student.network.best["val_accuracy"], previous.network.best["val_accuracy"]

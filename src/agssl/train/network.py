@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,15 +14,9 @@ from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network, Output
 from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
 from agssl.pretext.views import StepContext
-from agssl.store.checkpoints import Best, CheckpointStore, Record
-from agssl.train.loop import Schedule, Score, by_epoch, by_loss, by_validation, train
+from agssl.store.checkpoints import Best, Record
+from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, by_validation, train
 from agssl.train.problem import Problem
-
-Watch = Callable[[str, Record], None]
-
-
-def ignore(stage: str, record: Record) -> None:
-    """The watcher that does nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,59 +59,57 @@ def train_network(
     problem: Problem,
     tasks: Sequence[WeightedTask],
     strategy: str,
-    schedule: Schedule,
+    training: Training,
     rng: Rng,
-    watch: Watch = ignore,
+    *,
     stage: str = "gcn",
     fixed_epochs: int | None = None,
-    checkpoints: CheckpointStore | None = None,
 ) -> Trained:
-    """A network on the labels and these tasks (none: a plain GCN), at its best validation epoch.
+    """A network on the labels and these tasks (none: on the labels alone), at its best validation epoch.
 
     `jt` minimises L_task + sum_k w_k L_k in one stage (Eq. 1); `pf` first the tasks alone, then L_task from there
-    (Eq. 2). With `exactly`, labels are trained on for that many epochs and the last one is taken: nothing is chosen.
-    What is in `stages` already is not trained again.
+    (Eq. 2). With `fixed_epochs`, labels are trained on for that many epochs and the last one is taken: nothing is
+    chosen. What was kept of an earlier training is not trained again.
     """
     model = Network(problem.shape, rng.child("model")).to(problem.device)
     history: list[Record] = []
 
-    def run(
-        tasks: Sequence[WeightedTask], labels: bool, schedule: Schedule, score: Score, name: str, stage: str
-    ) -> Best:
+    def run(stage: Stage, training: Training) -> Best:
         best = Best()
-        for record in _epochs(
-            problem, model, tasks, labels, schedule, score, rng.child(name), best, checkpoints, stage
-        ):
-            history.append(record | {"pretrain": float(not labels)})
-            watch(stage, record)
+        for record in _epochs(problem, model, stage, training, best):
+            history.append(record | {"pretrain": float(not stage.labels)})
+            training.watch(stage.name, record)
         model.load_state_dict(best.state)
         return best
 
     if tasks and strategy == "pf":
-        run(tasks, False, schedule, by_loss, "pretrain", f"{stage} pre-train")
+        run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain")), training)
         fresh = Network(problem.shape, rng.child("fine-tune"))  # pre-training has not touched the class head
         model.head.load_state_dict(fresh.head.state_dict())
         tasks = ()
+    score: Score = by_validation
     if fixed_epochs is not None:
-        schedule = replace(schedule, epochs=fixed_epochs, patience=None)
-    best = run(tasks, True, schedule, by_validation if fixed_epochs is None else by_epoch, "train", stage)
+        schedule = replace(training.schedule, epochs=fixed_epochs, patience=None)
+        training, score = replace(training, schedule=schedule), by_epoch
+    best = run(Stage(stage, tasks, True, score, rng.child("train")), training)
     return Trained(model, World.current().broadcast(lambda: problem.logits(model)), best.record, history)
 
 
-def _epochs(
-    problem: Problem,
-    model: Network,
-    tasks: Sequence[WeightedTask],
-    labels: bool,
-    schedule: Schedule,
-    score: Score,
-    rng: Rng,
-    best: Best,
-    checkpoints: CheckpointStore | None,
-    stage: str,
-) -> Iterator[Record]:
-    """The epochs of one stage, with or without labels; the tasks' heads live only as long."""
-    heads = make_heads(problem, model, tasks, rng)
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One training of a network, with or without labels."""
+
+    name: str
+    tasks: Sequence[WeightedTask]
+    labels: bool
+    score: Score
+    rng: Rng
+
+
+def _epochs(problem: Problem, model: Network, stage: Stage, training: Training, best: Best) -> Iterator[Record]:
+    """The epochs of a stage; the tasks' heads live only as long."""
+    tasks, labels = stage.tasks, stage.labels
+    heads = make_heads(problem, model, tasks, stage.rng)
 
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
         here = [weighted.restrict_to(part) for weighted in tasks]
@@ -130,28 +122,31 @@ def _epochs(
     learns = nn.ModuleList([model, heads])
     step_of = wrap_ddp(learns, losses_of)
 
-    def objective(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
+    def losses(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         for part, step in problem.steps(rng, labels, lambda rng: [w.extra_nodes(rng) for w in tasks]):
             yield step_of(part, step)
             after_step(model, heads, tasks)
         World.current().sync_buffers(learns)
 
     def evaluate(record: Record) -> Record:
-        return problem.evaluate(model) if score is by_validation else {}
+        return problem.evaluate(model) if stage.score is by_validation else {}
 
-    parameters = [*model.parameters(), *heads.parameters()]
     checkpoint = None
-    if checkpoints is not None:
-        checkpoint = checkpoints.checkpoint(
+    if training.checkpoints is not None:
+        checkpoint = training.checkpoints.checkpoint(
             learns,
             problem=problem.fingerprint,
             tasks=[weighted.cache_key for weighted in tasks],
             labels=labels,
-            score=score.__name__,
-            schedule=schedule,
-            rng=rng,
+            score=stage.score.__name__,
+            schedule=training.schedule,
+            rng=stage.rng,
         )
-    return train(model, parameters, objective, evaluate, score, schedule, rng, best, checkpoint, stage)
+    parameters = [*model.parameters(), *heads.parameters()]
+    objective = Objective(losses, stage.score, evaluate)
+    return train(
+        model, parameters, objective, training.schedule, stage.rng, best, checkpoint=checkpoint, stage=stage.name
+    )
 
 
 def make_heads(problem: Problem, model: Network, tasks: Sequence[WeightedTask], rng: Rng) -> nn.ModuleList:
