@@ -13,7 +13,7 @@ import torch
 import agssl.ops.subgraph as subgraph
 import agssl.train.batches as scale
 import agssl.train.infer as inference
-import agssl.train.problem as problems
+import agssl.train.planner as planner
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.config import Settings, effective
@@ -172,7 +172,7 @@ def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, lay
 @pytest.mark.parametrize("most", [1 << 23, 10])
 def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head, layers, density, most) -> None:
     graph = blocks_graph(density=density)
-    monkeypatch.setattr(problems, "EVALUATED", most)
+    monkeypatch.setattr(planner, "EVALUATED", most)
     monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 31)
     problem = batched(graph, "partition", head=head, layers=layers)
     assert (problem.plans.evaluation is None) == (most == 10)

@@ -48,10 +48,10 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(monkeypatch: pytest.Mon
     checkpoints: list[tuple[torch.Tensor, torch.Tensor]] = []  # the encoder before a stage, and at its best
     original = network.train
 
-    def spy(module, parameters, objective, evaluate, score, schedule, rng, best, *more):  # type: ignore[no-untyped-def]
+    def spy(module, parameters, objective, schedule, rng, best, **more):  # type: ignore[no-untyped-def]
         start = module.encoder.layers[0].weight.detach().clone()
-        yield from original(module, parameters, objective, evaluate, score, schedule, rng, best, *more)
-        checkpoints.append((start, best.state["weights.0"]))
+        yield from original(module, parameters, objective, schedule, rng, best, **more)
+        checkpoints.append((start, best.state["encoder.layers.0.weight"]))
 
     monkeypatch.setattr(network, "train", spy)
     train_method(blocks_graph(), settings(method="single", tasks=("clu",), strategy="pf"))

@@ -54,8 +54,9 @@ def search_by_evolution(
     """The best of `budget` trained candidates in [0, 1]^K; the first generation is drawn around 1/K.
 
     All candidates start from the same weights and see the same draws, so that lambda alone tells them apart. `outer`
-    makes what to judge a network by, anew for each. The history has one record a candidate. A training that is in
-    the checkpoint store is not done again: which candidates are tried follows from the seed and from what the earlier ones gave.
+    makes what to judge a network by, anew for each. The history has one record per candidate. A training that is in the
+    checkpoint store is not done again: which candidates are tried follows from the seed and from what the earlier ones
+    gave.
     """
     check_evolution(len(tasks))
     from cmaes import CMA
