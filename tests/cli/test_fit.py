@@ -44,7 +44,7 @@ def test_the_table_has_a_row_for_each_teacher_and_fits_a_terminal(
     done = agssl("fit", graph, *quick, "--tasks", "clu,pairdis")
     assert done.code == 0, done.err
     lines = [line.rstrip() for line in done.out.splitlines()]
-    assert lines[0].startswith("small: agssl (ts, jt), 1 seed, ")
+    assert lines[0].startswith("small: agssl (ts, jt, gcn), 1 seed, ")
     assert [line.split("  ")[0] for line in lines[2:5]] == ["teacher clu", "teacher pairdis", "agssl"]
     assert lines[-1] == "the run is in runs/small-agssl-ts"
     assert max(map(len, lines)) <= 80

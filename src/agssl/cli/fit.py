@@ -27,6 +27,7 @@ from agssl.cli.options import (
     workers,
 )
 from agssl.cli.plugins import add_plugins, plugin_plan, plugin_record
+from agssl.config import Settings
 
 _EXAMPLES = """\
 examples:
@@ -201,7 +202,7 @@ def run_fit(args: argparse.Namespace) -> int:
 def show(summary: dict[str, Any]) -> None:
     """Print the results of a run for people."""
     method, count = summary["method"], len(summary["seeds"])
-    details = ", ".join(str(summary[key]) for key in ("integration", "strategy") if summary[key])
+    details = ", ".join(str(summary[key]) for key in ("integration", "strategy", "encoder") if summary[key])
     heading = f"{summary['dataset']}: {method}" + (f" ({details})" if details else "")
     out = console()
     out.print(f"{heading}, {count} seed{'s' * (count > 1)}, {summary['seconds']:.1f} seconds", soft_wrap=True)
@@ -230,6 +231,7 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _run_name(graph: str, settings: Any) -> str:
+def _run_name(graph: str, settings: Settings) -> str:
     parts = [graph, settings.method] + ([settings.integration] if settings.method == "agssl" else [])
+    parts += [settings.encoder] if settings.encoder != Settings.encoder else []
     return re.sub(r"[^\w.+-]+", "-", "-".join(parts)).lstrip(".-")

@@ -3,7 +3,7 @@
 An encoder is one file with one class of layers. A layer has two parts, so that one definition serves whole graphs,
 plans with few rows, several views of a step, and inference block by block on graphs that don't fit into memory:
 
-- `matrices` gives the weights that rows are multiplied by, h -> h W, wherever the rows are (sparse features or hidden);
+- `weights` are what rows are multiplied by, h -> h W, wherever the rows are (sparse features or hidden);
 - `combine` makes the sums of the next level of what was projected: Â (h W) in a GCN, its own row and the mean of its
   neighbours' in GraphSAGE. Every row of a level may be pruned away but those that a node and its neighbours need.
 
@@ -71,20 +71,34 @@ class Layer(nn.Module):
         self.outputs = outputs
         self.bias = nn.Parameter(torch.zeros(outputs))
 
-    def matrices(self, tile: int, multiple: int = 1) -> list[Tensor]:
-        """What rows [n, inputs] are multiplied by: one matrix for each tile of so many of the output columns.
-
-        With a `multiple`, columns of zeros fill each weight up to a multiple of so many columns.
-        """
+    def weights(self) -> tuple[Tensor, ...]:
+        """What rows [n, inputs] are multiplied by, [inputs, outputs] each."""
         raise NotImplementedError
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
-        """The sums [rows above, columns] of one tile, from rows below times its matrix.
+        """The sums [rows above, columns] of some of the output columns.
 
-        An entry of `hop.matrix` with value 0 is no edge. The result must be a tensor of its own: the caller adds the
-        bias in place, and other views may read what was projected.
+        Args:
+            hop: the edges. An entry of `hop.matrix` with value 0 is none; `hop.own` has the nodes' own rows.
+            projected: rows below times these columns of each weight, side by side: `chunk` takes them apart.
+
+        Returns:
+            A tensor of its own: the caller adds the bias in place, and other views may read what was projected.
         """
         raise NotImplementedError
+
+    def matrices(self, tile: int, multiple: int = 1) -> list[Tensor]:
+        """The weights side by side, for each tile of so many output columns.
+
+        With a `multiple`, columns of zeros fill each weight up to a multiple of so many columns.
+        """
+        parts = self.weights()
+        if self.outputs % multiple:
+            parts = tuple(F.pad(part, (0, -self.outputs % multiple)) for part in parts)
+        tiles = zip(
+            *(part.split(part.shape[1] if tile >= self.outputs else tile, dim=1) for part in parts), strict=True
+        )
+        return [group[0].contiguous() if len(group) == 1 else torch.cat(group, dim=1) for group in tiles]
 
     def project(self, rows: Tensor) -> Tensor:
         """Rows times the whole matrix."""

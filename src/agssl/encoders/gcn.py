@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
@@ -23,10 +22,9 @@ class GraphConvolution(Layer):
         self.weight = nn.Parameter(torch.empty(inputs, outputs))
         glorot(self.weight, rng)
 
-    def matrices(self, tile: int, multiple: int = 1) -> list[Tensor]:
-        """W in column tiles."""
-        weight = F.pad(self.weight, (0, -self.outputs % multiple)) if self.outputs % multiple else self.weight
-        return [weight] if tile >= self.outputs else [part.contiguous() for part in weight.split(tile, dim=1)]
+    def weights(self) -> tuple[Tensor, ...]:
+        """W."""
+        return (self.weight,)
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
         """Â times what was projected."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
@@ -24,11 +23,9 @@ class MeanConvolution(Layer):
         glorot(self.own, rng.child("own"))
         glorot(self.near, rng.child("near"))
 
-    def matrices(self, tile: int, multiple: int = 1) -> list[Tensor]:
-        """[W_near, W_own] for each tile: one product gives both."""
-        near, own = (F.pad(weight, (0, -self.outputs % multiple)) for weight in (self.near, self.own))
-        tile = max(tile, near.shape[1]) if tile >= self.outputs else tile
-        return [torch.cat(pair, dim=1) for pair in zip(near.split(tile, dim=1), own.split(tile, dim=1), strict=True)]
+    def weights(self) -> tuple[Tensor, ...]:
+        """W_near and W_own."""
+        return self.near, self.own
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
         """The mean of the neighbours' first half plus the node's own second half."""

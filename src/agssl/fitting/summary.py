@@ -21,6 +21,7 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         "integration": settings.integration if settings.method == "agssl" else None,
         "tasks": [] if settings.method == "gcn" else list(settings.tasks),
         "strategy": None if settings.method == "gcn" else settings.strategy,
+        "encoder": settings.encoder,
         "seeds": [metrics["seed"] for metrics in results],
         "test_accuracy": spread([test["accuracy"] for test in tested]),
         "val_accuracy": spread([metrics["val"]["accuracy"] for metrics in results]),
