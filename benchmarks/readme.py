@@ -18,7 +18,7 @@ from agssl.bench import paper
 from agssl.bench.accuracy import choose_scheme
 from agssl.bench.methods import TABLE_METHODS
 from agssl.bench.records import Records
-from agssl.bench.scope import DATASETS, Scope, title_of
+from agssl.bench.scope import PAPER_DATASETS, Scope, title_of
 from agssl.bench.style import line_style
 from agssl.bench.tables import Entry, accuracies, interval
 from agssl.config import PAPER_TASKS
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, default=ROOT / "docs" / "gains.png", help="the picture to draw")
     args = parser.parse_args()
     records, scope = Records(ROOT / "results" / "bench"), Scope(strategies=("jt",))
-    rows = [row for dataset in DATASETS if (row := table_row(dataset, scope, records))]
+    rows = [row for dataset in PAPER_DATASETS if (row := table_row(dataset, scope, records))]
     table = "\n".join([HEADER, "|---" * (HEADER.count("|") - 1) + "|", *rows]) + "\n"
     text, count = re.subn(
         rf"{re.escape(HEADER)}\n(\|.*\n)+", lambda match: table, args.readme.read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def gain(entry: Entry) -> str:
 
 def draw(scope: Scope, records: Records, path: Path) -> None:
     """The picture of gains."""
-    gains = {name: gains_on(dataset, scope, records) for dataset in DATASETS if (name := title_of(dataset))}
+    gains = {name: gains_on(dataset, scope, records) for dataset in PAPER_DATASETS if (name := title_of(dataset))}
     gains = {name: found for name, found in gains.items() if all(len(values) for values in found.values())}
     figure = Figure(figsize=(9, 3.6), layout="constrained", dpi=130)
     axes = figure.subplots()

@@ -46,7 +46,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def machine() -> dict[str, Any]:
+def machine_facts() -> dict[str, Any]:
     """Processors, threads, the libraries that multiply matrices, and memory."""
     import torch
     from threadpoolctl import threadpool_info

@@ -9,7 +9,7 @@ import torch
 
 from agssl.base import registry
 from agssl.base.errors import SettingsError, unknown_name
-from agssl.base.registry import Entry, Registry
+from agssl.base.registry import PluginEntry, Registry
 from agssl.config import Settings
 from agssl.pretext import Task
 from agssl.pretext import base as pretext_base
@@ -124,7 +124,7 @@ def test_a_description_is_the_classs_own_first_line_and_its_defaults() -> None:
     mine.add("plain", Plain)
     mine.add("heir", Heir)
     settings = {"size": 3, "how": None}
-    assert mine.describe() == [Entry("plain", "What it is.", settings), Entry("heir", "", settings)]
+    assert mine.describe() == [PluginEntry("plain", "What it is.", settings), PluginEntry("heir", "", settings)]
 
 
 def test_nearest_names_ignore_case() -> None:

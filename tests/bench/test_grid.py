@@ -13,9 +13,9 @@ from agssl.base.errors import TrainingError
 from agssl.bench import grid as grid_module
 from agssl.bench import measure
 from agssl.bench.cells import Cell
-from agssl.bench.grid import Estimate, Grid
+from agssl.bench.grid import Grid, TimeLeft
 from agssl.bench.measure import Workspace, curves, run_cell
-from agssl.bench.records import Record, Records
+from agssl.bench.records import CellRecord, Records
 from agssl.data.graph import Graph
 from agssl.train.distill import degree_buckets
 from agssl.train.methods import MethodResult, train_method
@@ -139,7 +139,7 @@ def test_cells_of_a_running_group_wait_for_it(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_cell_that_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(workspace: Workspace, cell: Cell) -> Record:
+    def fails(workspace: Workspace, cell: Cell) -> CellRecord:
         if cell.seed == 0:
             raise TrainingError("the loss is not finite")
         if cell.seed == 1:
@@ -158,13 +158,13 @@ def test_the_estimate_uses_cells_of_the_same_kind_where_there_are_some(tmp_path:
     known = [record_of(cell, seconds=s) for cell, s in zip(cells("gcn", 2, method="gcn"), (1.0, 3.0), strict=True)]
     records = Records(tmp_path)
     left = [*cells("gcn", 4, method="gcn")[2:], *cells("clu", 1, method="single", tasks=("clu",))]
-    assert Estimate(left, records, 2).seconds() is None
+    assert TimeLeft(left, records, 2).seconds() is None
     for record in known:
         records.add(record)
-    estimate = Estimate(left, records, 2)
+    estimate = TimeLeft(left, records, 2)
     assert estimate.seconds() == pytest.approx((2.0 + 2.0 + 2.0) / 2)
     estimate.finish(left[2], record_of(left[2], seconds=11.0))
     assert estimate.seconds() == pytest.approx((2.0 + 2.0) / 2)
-    other = Estimate(cells("clu", 2, method="single", tasks=("clu",)), records, 1)
+    other = TimeLeft(cells("clu", 2, method="single", tasks=("clu",)), records, 1)
     other.finish(left[2], record_of(left[2], seconds=10.0))
     assert other.seconds() == pytest.approx(10.0)

@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from agssl import AGSSL
 from agssl.base.rng import Rng
@@ -28,6 +26,7 @@ from agssl.train.infer import infer
 from agssl.train.problem import Problem
 from reference.graphs import blocks_graph, build, permuted, random_graph
 from reference.settings import quick
+from reference.watching import Largest
 
 EVERY = [*ENCODERS]
 
@@ -214,20 +213,6 @@ def test_a_training_goes_on_from_its_checkpoint(text: str, tmp_path: Path) -> No
     store = CheckpointStore(tmp_path, every=0, min_seconds=0)
     first, again = (fit(graph, how, resources=Resources(checkpoints=store)).fitted for _ in range(2))
     np.testing.assert_array_equal(first.logits, again.logits)
-
-
-class Largest(TorchDispatchMode):
-    """Watches the size of every tensor that an operation makes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.elements = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        out = func(*args, **(kwargs or {}))
-        sizes = [leaf.numel() for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
-        self.elements = max([self.elements, *sizes])
-        return out
 
 
 def test_memory_grows_with_nodes_and_edges_only(text: str) -> None:

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
@@ -27,6 +25,7 @@ from agssl.pretext.views import StepContext
 from agssl.train.network import WeightedTask, forward
 from agssl.train.problem import Problem
 from reference.graphs import permuted, random_graph
+from reference.watching import Largest
 
 EVERY = [
     *TASKS,
@@ -287,20 +286,6 @@ def test_a_step_takes_no_more_than_the_task_says_it_needs(text: str, nodes: int,
     assert sum(drawn) + sum(len(a) for name, a in targets.items() if name.endswith("indices")) <= needs.entries
     encoder = sum(p.numel() for p in model.parameters())
     assert sum(p.numel() for p in head.parameters()) <= needs.parameters + needs.encoders * encoder
-
-
-class Largest(TorchDispatchMode):
-    """Watches the size of every tensor that an operation makes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.elements = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        out = func(*args, **(kwargs or {}))
-        sizes = [leaf.numel() for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
-        self.elements = max([self.elements, *sizes])
-        return out
 
 
 @pytest.fixture(scope="module")

@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 
 from agssl.bench.cells import SCHEMA, Cell, unique
-from agssl.bench.records import FORMAT, Record, Records
+from agssl.bench.records import FORMAT, CellRecord, Records
 from agssl.config import effective
 from agssl.explain.groups import bucket_names
 
 
-def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -> Record:
+def record_of(cell: Cell, accuracy: float | None = None, seconds: float = 2.0) -> CellRecord:
     """A record with made-up figures; the accuracy depends on the cell alone."""
     draw = np.random.default_rng(int(cell.key, 16) % 2**32)
     tasks = cell.settings.tasks if cell.settings.method == "agssl" else ()
     accuracy = 0.7 + 0.2 * draw.random() if accuracy is None else accuracy
     buckets = bucket_names()
     weights = draw.dirichlet(np.ones(len(tasks)), len(buckets)).tolist() if tasks else None
-    record: Record = {
+    record: CellRecord = {
         "format": FORMAT,
         "schema": SCHEMA,
         "key": cell.key,

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from agssl.cli.main import main
-from agssl.report.compare import compare, interval, welch
+from agssl.report.compare import compare, paired_interval, welch
 from agssl.store.run import Run
 from reference.page import Page
 
@@ -18,11 +18,13 @@ def test_intervals_are_those_of_scipy() -> None:
     draw = np.random.default_rng(0)
     one, two = draw.normal(size=7), draw.normal(size=7) + 0.3
     paired = stats.ttest_rel(two, one).confidence_interval(0.95)
-    assert interval(two - one) == pytest.approx({"mean": (two - one).mean(), "low": paired.low, "high": paired.high})
+    assert paired_interval(two - one) == pytest.approx(
+        {"mean": (two - one).mean(), "low": paired.low, "high": paired.high}
+    )
     apart = stats.ttest_ind(two[:4], one, equal_var=False).confidence_interval(0.95)
     expected = {"mean": two[:4].mean() - one.mean(), "low": apart.low, "high": apart.high}
     assert welch(one, two[:4]) == pytest.approx(expected)
-    assert interval(np.array([0.5])) == {"mean": 0.5, "low": None, "high": None}
+    assert paired_interval(np.array([0.5])) == {"mean": 0.5, "low": None, "high": None}
 
 
 def test_common_seeds_with_the_same_splits_are_paired(run: Run, gcn: Run) -> None:

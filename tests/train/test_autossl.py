@@ -18,7 +18,7 @@ from agssl.train.loop import Schedule
 from agssl.train.meta_gradient import Inner, adam_slope
 from agssl.train.methods import train_method
 from agssl.train.network import WeightedTask, forward
-from agssl.train.outer import Homophily, LabelLoss, Outer, disagreement, soft_assignments
+from agssl.train.outer import Homophily, LabelLoss, Outer, neighbour_disagreement, soft_assignments
 from agssl.train.problem import Problem
 from reference.graphs import blocks_graph
 from reference.settings import FIVE
@@ -103,7 +103,7 @@ def test_the_meta_gradient_is_that_of_finite_differences(joint: bool, outer: str
         hidden = model(problem.inputs, problem.plans.whole).hidden[0]
         spread = (reached[:, None] - centres).square().sum(-1).amin(1).mean()
         logits = -(hidden[:, None] - centres).square().sum(-1) / spread
-        return disagreement(torch.softmax(logits, dim=1), judge.source, judge.target).item()
+        return neighbour_disagreement(torch.softmax(logits, dim=1), judge.source, judge.target).item()
 
     reached = (
         plain_training(problem, tasks, joint, head, [*before, last])(problem.inputs, problem.plans.whole)
@@ -153,7 +153,9 @@ def test_soft_assignments_and_disagreement_by_hand() -> None:
     expected = torch.tensor([[near, 1 - near], [1 - near, near], [near, 1 - near]], dtype=torch.float32)
     found = soft_assignments(hidden, centres)
     torch.testing.assert_close(found, expected)
-    assert disagreement(found, torch.tensor([0, 0]), torch.tensor([1, 2])).item() == pytest.approx(near - 0.5, rel=1e-5)
+    assert neighbour_disagreement(found, torch.tensor([0, 0]), torch.tensor([1, 2])).item() == pytest.approx(
+        near - 0.5, rel=1e-5
+    )
 
 
 def test_homophily_reads_no_label_and_prefers_clusters_that_follow_edges() -> None:
@@ -164,7 +166,9 @@ def test_homophily_reads_no_label_and_prefers_clusters_that_follow_edges() -> No
     assert Homophily(problem, Rng(1))(model) == Homophily(Problem.of(other, problem.shape), Rng(1))(model)
     along, across = torch.eye(3)[torch.arange(60) % 3], torch.eye(3)[torch.arange(60) // 20]
     judge = Homophily(problem, Rng(1))
-    assert disagreement(along, judge.source, judge.target) < disagreement(across, judge.source, judge.target)
+    assert neighbour_disagreement(along, judge.source, judge.target) < neighbour_disagreement(
+        across, judge.source, judge.target
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Entry:
+class PluginEntry:
     """What there is to say of a registered class in one line."""
 
     name: str
@@ -67,9 +67,9 @@ class Registry(Generic[T]):
         self._items[name] = item
         return item
 
-    def describe(self) -> list[Entry]:
+    def describe(self) -> list[PluginEntry]:
         """All that is registered, entry points included, in the order of registration."""
-        return [Entry(name, _summary(self._items[name]), _settings(self._items[name])) for name in self]
+        return [PluginEntry(name, _summary(self._items[name]), _settings(self._items[name])) for name in self]
 
     def __getitem__(self, name: str) -> T:
         if name not in self:

@@ -11,7 +11,7 @@ from agssl.bench.artifacts import Artifact, Rendered
 from agssl.bench.cells import Cell
 from agssl.bench.methods import AUTOSSL, AVERAGE, GCN, LATER, LF, RIVALS, SINGLE, TS, VANILLA, Method
 from agssl.bench.records import Records
-from agssl.bench.scope import DATASETS, STRATEGIES, Scope, title_of
+from agssl.bench.scope import PAPER_DATASETS, STRATEGIES, Scope, title_of
 from agssl.bench.tables import (
     MISSING,
     Entry,
@@ -49,7 +49,7 @@ def wants_curves(method: Method) -> bool:
 def _cells(scope: Scope, default: tuple[Method, ...], strategies: tuple[str, ...]) -> list[Cell]:
     return [
         cell
-        for dataset in scope.datasets_or(DATASETS)
+        for dataset in scope.datasets_or(PAPER_DATASETS)
         for strategy in strategies
         for method in with_gcn(scope, default)
         for cell in scope.cells(method, dataset, strategy, curves=wants_curves(method) and strategy == "jt")
@@ -64,7 +64,7 @@ def _render(
     published: _Paper,
     title: str,
 ) -> Rendered:
-    datasets, methods = scope.datasets_or(DATASETS), with_gcn(scope, default)
+    datasets, methods = scope.datasets_or(PAPER_DATASETS), with_gcn(scope, default)
     sheets, rows = [], []
     for strategy in strategies:
         entries = [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from agssl.bench.cells import Cell
 from agssl.bench.methods import Method
-from agssl.bench.records import Record, Records
+from agssl.bench.records import CellRecord, Records
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Table
 
@@ -31,7 +31,7 @@ class Rendered:
 
     table: Table
     figures: Mapping[str, Draw] = field(default_factory=dict)  # by file name, without its ending
-    sources: Sequence[Record] = ()  # what the numbers come from, if not from cells
+    sources: Sequence[CellRecord] = ()  # what the numbers come from, if not from cells
 
 
 def nothing_of(methods: Iterable[Method]) -> Rendered:

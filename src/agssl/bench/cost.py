@@ -8,7 +8,7 @@ from agssl.bench.artifacts import Artifact, Rendered
 from agssl.bench.cells import Cell
 from agssl.bench.methods import LF, TS, VANILLA, Method
 from agssl.bench.records import Records
-from agssl.bench.scope import DATASETS, Scope, title_of
+from agssl.bench.scope import PAPER_DATASETS, Scope, title_of
 from agssl.bench.tables import MISSING, Entry, Sheet, Table, some_seeds
 
 _METHODS = ((VANILLA, "JOINT-T", "joint-t"), (LF, "AGSSL-LF", "agssl-lf"), (TS, "AGSSL-TS", "agssl-ts"))
@@ -34,14 +34,14 @@ def _asked(scope: Scope) -> list[tuple[Method, str, str]]:
 
 
 def _cells(scope: Scope) -> list[Cell]:
-    datasets = scope.datasets_or(DATASETS)
+    datasets = scope.datasets_or(PAPER_DATASETS)
     return [
         cell for dataset in datasets for method, _, _ in _asked(scope) for cell in _cells_of(scope, method, dataset)
     ]
 
 
 def _render(scope: Scope, records: Records) -> Rendered:
-    datasets, sheets, rows = scope.datasets_or(DATASETS), [], []
+    datasets, sheets, rows = scope.datasets_or(PAPER_DATASETS), [], []
     for what, words in _WHAT.items():
         texts = []
         for method, title, name in _asked(scope):

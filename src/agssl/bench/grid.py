@@ -13,7 +13,7 @@ from agssl.base.errors import AgsslError
 from agssl.base.processes import work
 from agssl.bench.cells import Cell, unique
 from agssl.bench.measure import Workspace, prepare_targets, run_cell
-from agssl.bench.records import Record, Records
+from agssl.bench.records import CellRecord, Records
 
 if TYPE_CHECKING:
     from agssl.scale.cluster import Cluster
@@ -38,7 +38,7 @@ class Grid:
         self,
         workspace: Workspace,
         jobs: int,
-        on_done: Callable[[Cell, Record | str, Estimate], None],
+        on_done: Callable[[Cell, CellRecord | str, TimeLeft], None],
         cluster: Cluster | None = None,
     ) -> None:
         """Run what is missing; a cell that fails is noted in `failed`, and the others go on.
@@ -49,9 +49,9 @@ class Grid:
             on_done: hears of every finished cell: its record, or why it failed, and what is left.
             cluster: where to run them instead of here; cost is always measured here.
         """
-        estimate = Estimate(self.missing, self.records, jobs)
+        estimate = TimeLeft(self.missing, self.records, jobs)
 
-        def done(cell: Cell, result: Record | str) -> None:
+        def done(cell: Cell, result: CellRecord | str) -> None:
             running.subtract([cell.teacher_group])
             if isinstance(result, str):
                 self.failed[cell] = result
@@ -84,7 +84,7 @@ class Grid:
         work(attempt, lambda: next(waiting, None), done, 1, fresh=True)
 
 
-def _attempt(workspace: Workspace, cell: Cell) -> Record | str:
+def _attempt(workspace: Workspace, cell: Cell) -> CellRecord | str:
     """The record of a cell, or why there is none."""
     try:
         return run_cell(workspace, cell)
@@ -104,7 +104,7 @@ def in_order(cells: Sequence[Cell]) -> list[Cell]:
     )
 
 
-class Estimate:
+class TimeLeft:
     """The time left, from finished cells of the same group; else of the same method or dataset; else of any."""
 
     def __init__(self, missing: Sequence[Cell], records: Records, jobs: int) -> None:
@@ -115,7 +115,7 @@ class Estimate:
             kind = (record["dataset"], record["method"], record["strategy"], record["cost"])
             self._note(kind, record["seconds"])
 
-    def finish(self, cell: Cell, result: Record | str) -> None:
+    def finish(self, cell: Cell, result: CellRecord | str) -> None:
         """Take a cell off what is left."""
         self.left.pop(cell.key, None)
         if not isinstance(result, str):

@@ -14,7 +14,7 @@ from agssl.base.provenance import machine
 from agssl.base.system import peak_mb
 from agssl.base.version import __version__
 from agssl.bench.cells import SCHEMA, Cell, file_stem
-from agssl.bench.records import FORMAT, Record
+from agssl.bench.records import FORMAT, CellRecord
 from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.resolve import open_graph
@@ -44,7 +44,7 @@ class Workspace:
         return self.cache / "stages" / "bench" / f"{file_stem(dataset)}-{strategy}-{seed}"
 
 
-def run_cell(workspace: Workspace, cell: Cell) -> Record:
+def run_cell(workspace: Workspace, cell: Cell) -> CellRecord:
     """Fit a cell and measure it; gives its record."""
     graph = split_for(graph_of(cell.dataset), "auto", cell.seed)
     # what is taken from the store is bit-equal to what would be trained here; only cost must not be measured so
@@ -80,7 +80,7 @@ def prepare_targets(workspace: Workspace, cell: Cell) -> None:
     prepare(job)
 
 
-def _about(cell: Cell, workspace: Workspace) -> Record:
+def _about(cell: Cell, workspace: Workspace) -> CellRecord:
     return {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -98,7 +98,7 @@ def _about(cell: Cell, workspace: Workspace) -> Record:
     }
 
 
-def _by_degree(fitted: FittedModel, graph: Graph) -> Record:
+def _by_degree(fitted: FittedModel, graph: Graph) -> CellRecord:
     """Test nodes, and how many of them are right, by degree bucket."""
     assert graph.split is not None
     nodes = graph.split.test[graph.y[graph.split.test] >= 0]
@@ -120,7 +120,7 @@ def _lambda_by_degree(weights: np.ndarray, degree: np.ndarray) -> list[list[floa
     ]
 
 
-def curves(history: Mapping[str, Sequence[Mapping[str, float]]]) -> Record:
+def curves(history: Mapping[str, Sequence[Mapping[str, float]]]) -> CellRecord:
     """The last student's lambda at one degree bucket, squared errors and accuracies, at no more than `POINTS` epochs.
 
     There is none of test nodes: no test label is read while anything trains.

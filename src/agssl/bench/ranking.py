@@ -13,8 +13,8 @@ from agssl.bench.accuracy import arxiv_note
 from agssl.bench.artifacts import Artifact, Rendered, nothing_of
 from agssl.bench.cells import Cell
 from agssl.bench.methods import GCN, SINGLE, VANILLA, Method
-from agssl.bench.records import Record, Records
-from agssl.bench.scope import DATASETS, Scope, title_of
+from agssl.bench.records import CellRecord, Records
+from agssl.bench.scope import PAPER_DATASETS, Scope, title_of
 from agssl.bench.style import ColourScale, empty, heatmap, line_style, new_figure, tidy
 from agssl.bench.tables import Entry, Sheet, Table, accuracies, gain_text
 
@@ -27,7 +27,7 @@ _FEWEST = 20  # test nodes a seed, for a degree bucket to be drawn: seeds may sh
 
 def close_up(scope: Scope) -> str:
     """The dataset of the second and third panel."""
-    datasets = scope.datasets_or(DATASETS)
+    datasets = scope.datasets_or(PAPER_DATASETS)
     return CLOSE_UP if CLOSE_UP in datasets else datasets[0]
 
 
@@ -41,7 +41,10 @@ def _pair_cells(scope: Scope, pair: tuple[Method, Method]) -> list[Cell]:
 
 def _cells(scope: Scope) -> list[Cell]:
     cells = [
-        cell for d in scope.datasets_or(DATASETS) for m in (GCN, *scope.among(SINGLE)) for cell in scope.cells(m, d)
+        cell
+        for d in scope.datasets_or(PAPER_DATASETS)
+        for m in (GCN, *scope.among(SINGLE))
+        for cell in scope.cells(m, d)
     ]
     return cells + [cell for pair in _pairs(scope) for cell in _pair_cells(scope, pair)]
 
@@ -60,7 +63,7 @@ def task_ranks(means: dict[str, dict[str, float | None]]) -> dict[str, dict[str,
     return ranks
 
 
-def degree_accuracy(records: Iterable[Record]) -> list[tuple[str, float, int]]:
+def degree_accuracy(records: Iterable[CellRecord]) -> list[tuple[str, float, int]]:
     """Accuracy in % by degree bucket, over the test nodes of all seeds together: bucket, accuracy, nodes a seed."""
     records = list(records)
     if not records:
@@ -72,7 +75,7 @@ def degree_accuracy(records: Iterable[Record]) -> list[tuple[str, float, int]]:
 
 
 def _render(scope: Scope, records: Records) -> Rendered:
-    datasets, tasks, near = scope.datasets_or(DATASETS), scope.among(SINGLE), close_up(scope)
+    datasets, tasks, near = scope.datasets_or(PAPER_DATASETS), scope.among(SINGLE), close_up(scope)
     if not tasks:
         return nothing_of(SINGLE)
     means = {m.title: {title_of(d): _mean(records.of(scope.cells(m, d))) for d in datasets} for m in tasks}
@@ -127,7 +130,7 @@ def _degree_sheet(degrees: dict[str, list[tuple[str, float, int]]], title: str) 
     return Sheet(title, ("degree", *buckets), (*rows, ("test nodes a seed", *(str(counts[b]) for b in buckets))))
 
 
-def _mean(records: Iterable[Record]) -> float | None:
+def _mean(records: Iterable[CellRecord]) -> float | None:
     values = accuracies(records)
     return statistics.fmean(values.values()) if values else None
 

@@ -12,7 +12,7 @@ from agssl.bench.cells import SCHEMA, Cell, file_stem
 
 FORMAT = "agssl-bench"
 
-Record = dict[str, Any]
+CellRecord = dict[str, Any]
 
 
 class _Line(NamedTuple):
@@ -39,7 +39,7 @@ class Records:
         """The file with the records of a dataset."""
         return self.folder / f"{file_stem(dataset)}.jsonl"
 
-    def get(self, cell: Cell) -> Record | None:
+    def get(self, cell: Cell) -> CellRecord | None:
         """The record of a cell, or None: it is missing, or lacks the curves that are asked for."""
         if cell not in self:
             return None
@@ -50,17 +50,17 @@ class Records:
         line = self._lines.get(cell.key)
         return line is not None and (line.curves or not cell.curves)
 
-    def of(self, cells: Iterable[Cell]) -> list[Record]:
+    def of(self, cells: Iterable[Cell]) -> list[CellRecord]:
         """The records that there are of these cells, in their order."""
         return [record for cell in cells if (record := self.get(cell)) is not None]
 
-    def add(self, record: Record) -> None:
+    def add(self, record: CellRecord) -> None:
         """Append a record to its dataset's file; it is on disk when this returns."""
         path = self.path_of(record["dataset"])
         self._note(path, append_json(path, record), record)
 
-    def _note(self, path: Path, start: int, record: Record) -> None:
+    def _note(self, path: Path, start: int, record: CellRecord) -> None:
         self._lines[record["key"]] = _Line(path, start, "curves" in record)
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[CellRecord]:
         return (json_line(line.path, line.start) for line in self._lines.values())

@@ -9,7 +9,7 @@ from agssl.base.atomic import write_text
 from agssl.bench.artifacts import Artifact
 from agssl.bench.cells import unique
 from agssl.bench.output import text_of, write_figures
-from agssl.bench.records import Record, Records
+from agssl.bench.records import CellRecord, Records
 from agssl.bench.scope import Scope
 
 _HEAD = """\
@@ -48,7 +48,7 @@ def write_results(
     return [home / "RESULTS.md", *paths]
 
 
-def provenance(what: str, wanted: int, found: Sequence[Record]) -> str:
+def provenance(what: str, wanted: int, found: Sequence[CellRecord]) -> str:
     """How a table was made: command, cells, seeds, commits, versions, machine kinds.
 
     Args:
@@ -69,7 +69,7 @@ def provenance(what: str, wanted: int, found: Sequence[Record]) -> str:
     return "; ".join(lines) + "."
 
 
-def _seeds(found: Iterable[Record]) -> str:
+def _seeds(found: Iterable[CellRecord]) -> str:
     """Which datasets had which seeds."""
     by_dataset: dict[str, set[int]] = {}
     for record in found:
@@ -99,7 +99,7 @@ def _listed(values: Iterable[str]) -> str:
     return ", ".join(sorted(set(values)))
 
 
-def _machine(record: Record) -> str:
+def _machine(record: CellRecord) -> str:
     kind = record["machine"]
     threads = f"{kind['threads']} thread{'s' * (kind['threads'] > 1)} a cell"
     return f"{kind['processor']}, {kind['cores']} cores, {threads}, torch {kind['torch']}"

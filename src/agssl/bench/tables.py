@@ -9,7 +9,7 @@ from typing import Any
 
 from agssl.bench.cells import Cell
 from agssl.bench.paper import Published
-from agssl.bench.records import Record, Records
+from agssl.bench.records import CellRecord, Records
 
 MISSING = "missing"
 
@@ -94,7 +94,7 @@ def interval(differences: Sequence[float]) -> tuple[float, float] | None:
     return middle - half, middle + half
 
 
-def accuracies(records: Iterable[Record]) -> dict[int, float]:
+def accuracies(records: Iterable[CellRecord]) -> dict[int, float]:
     """Test accuracy in percent by seed."""
     return {record["seed"]: 100 * record["test"]["accuracy"] for record in records if record["test"] is not None}
 

@@ -10,7 +10,7 @@ import numpy as np
 from agssl.bench.artifacts import Artifact, Rendered, nothing_of
 from agssl.bench.cells import Cell
 from agssl.bench.methods import LF, TABLE_METHODS, TS, Method
-from agssl.bench.records import Record, Records
+from agssl.bench.records import CellRecord, Records
 from agssl.bench.scope import CLOSE_UPS, Scope, title_of
 from agssl.bench.style import ColourScale, empty, heatmap, line_style, new_figure, tidy
 from agssl.bench.tables import Sheet, Table
@@ -18,7 +18,7 @@ from agssl.bench.tables import Sheet, Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Panels = dict[str, list[Record]]  # by title, the records of all seeds
+Panels = dict[str, list[CellRecord]]  # by title, the records of all seeds
 
 
 def _chosen(scope: Scope) -> list[tuple[Method, str]]:
@@ -36,13 +36,13 @@ def _panels(scope: Scope, records: Records) -> Panels:
     }
 
 
-def task_titles(record: Record) -> list[str]:
+def task_titles(record: CellRecord) -> list[str]:
     """What to call the teachers of a record."""
     names = [teacher["task"] for teacher in record["teachers"]]
     return [TABLE_METHODS[name].title if name in TABLE_METHODS else name for name in names]
 
 
-def mean_lambda(records: Sequence[Record]) -> tuple[list[str], np.ndarray]:
+def mean_lambda(records: Sequence[CellRecord]) -> tuple[list[str], np.ndarray]:
     """Degree buckets and mean lambda [buckets, K] over seeds; buckets without nodes are left out."""
     tables = [
         [[np.nan] * len(record["teachers"]) if row is None else row for row in record["lambda_by_degree"]]

@@ -18,8 +18,8 @@ from agssl.cli.plugins import add_plugins
 if TYPE_CHECKING:
     from agssl.bench.artifacts import Artifact
     from agssl.bench.cells import Cell
-    from agssl.bench.grid import Estimate, Grid
-    from agssl.bench.records import Record
+    from agssl.bench.grid import Grid, TimeLeft
+    from agssl.bench.records import CellRecord
     from agssl.bench.scope import Scope
 
 WHAT = ("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory")
@@ -248,7 +248,7 @@ class GridProgress:
         if self.bar is not None:
             self.bar.stop()
 
-    def done(self, cell: Cell, result: Record | str, estimate: Estimate) -> None:
+    def done(self, cell: Cell, result: CellRecord | str, estimate: TimeLeft) -> None:
         """Say that a cell is finished, and what is left."""
         self.count += 1
         left = estimate.seconds()
@@ -261,7 +261,7 @@ class GridProgress:
         self.bar.update(self.task, completed=self.count, note=note)
 
 
-def _outcome(record: Record) -> str:
+def _outcome(record: CellRecord) -> str:
     test = "" if record["test"] is None else f"test {record['test']['accuracy']:.1%}, "
     return f"{test}{record['seconds']:.1f} s"
 

@@ -38,7 +38,7 @@ def run_doctor(args: argparse.Namespace) -> int:
         say(f"{check.group} {check.name}: {check.state} ({check.seconds:.1f} s)")
         found.append(check)
     sound = all(check.state != "failed" for check in found)
-    facts = {"versions": health.versions(), "machine": health.machine(), "caches": health.caches()}
+    facts = {"versions": health.versions(), "machine": health.machine_facts(), "caches": health.caches()}
     if args.json:
         sys.stdout.write(json_text({"sound": sound, **facts, "checks": [asdict(check) for check in found]}))
     else:

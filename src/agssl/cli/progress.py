@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LONG = 30.0  # seconds of a stage that are worth a line in a log
 _EVERY = 0.1  # seconds between updates: an epoch may take a millisecond
 
-Watch = Callable[[str, dict[str, float]], None]
+EpochWatch = Callable[[str, dict[str, float]], None]
 
 
 class Progress:
@@ -60,7 +60,7 @@ class Progress:
         if self.live is not None:
             self.live.stop()
 
-    def watch(self, seed: int) -> Watch:
+    def watch(self, seed: int) -> EpochWatch:
         """The watcher of one seed."""
         if self.live is None:
             return _lines(seed)
@@ -104,7 +104,7 @@ class Progress:
             self.live.advance(self.task)
 
 
-def _lines(seed: int) -> Watch:
+def _lines(seed: int) -> EpochWatch:
     """A line for each stage that took long: a log that stays empty for an hour helps nobody."""
     now, best, start = "", 0.0, time.monotonic()
 
@@ -127,7 +127,7 @@ class Following:
         self.progress, self.kind, self.out, self.settings = progress, kind, out, settings
         self.tracker: Tracker | None = None
 
-    def watch(self, seed: int) -> Watch:
+    def watch(self, seed: int) -> EpochWatch:
         """The watcher of one seed."""
         shown = self.progress.watch(seed)
         if self.kind is None:

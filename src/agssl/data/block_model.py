@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agssl.data.synthetic import Synthetic
 
 
-class Targets:
+class EdgeTargets:
     """Draws nodes of a class, or of all the others, in proportion to their weight, in O(1) each.
 
     Nodes lie side by side on a line, class by class, each as long as its weight. A table says which node each of N

@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from agssl.base.atomic import atomic_folder
 from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.rng import Rng
-from agssl.data.block_model import Targets, cutoff, draws
+from agssl.data.block_model import EdgeTargets, cutoff, draws
 from agssl.data.build import AdjacencyBuilder
 from agssl.data.graph import Graph
 from agssl.data.packed import ArrayWriter, seal
@@ -183,9 +183,9 @@ class _Model:
         return graph.with_split(dataclasses.replace(split, origin="public"))
 
     @cached_property
-    def targets(self) -> Targets:
+    def targets(self) -> EdgeTargets:
         """How to draw nodes by weight."""
-        return Targets(self.theta, self.y, self.spec.classes)
+        return EdgeTargets(self.theta, self.y, self.spec.classes)
 
     def edges(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Sources and targets, int64, with self-loops and duplicates still among them."""

@@ -14,7 +14,7 @@ from agssl.explain.layout import flat_map
 from agssl.fitting.summary import MEASURES, spread
 from agssl.metrics import evaluate, softmax
 from agssl.report import arrays, figures
-from agssl.report.compare import interval, pairs, results_of, seed_results
+from agssl.report.compare import paired_interval, pairs, results_of, seed_results
 from agssl.store.fitted import FittedModel
 from agssl.store.run import Run
 from agssl.train.infer import infer
@@ -121,7 +121,7 @@ def _gain(baseline: Run, run: Run) -> dict[str, Any]:
         return {"mean": mean, "low": None, "high": None, "seeds": [], "note": why}
     both = [(seed_results(baseline, seed)["test_accuracy"], seed_results(run, seed)["test_accuracy"]) for seed in seeds]
     known = np.array([b - a for a, b in both if a is not None and b is not None])
-    found = interval(known) if len(known) else {"mean": None, "low": None, "high": None}
+    found = paired_interval(known) if len(known) else {"mean": None, "low": None, "high": None}
     return {**found, "seeds": seeds, "note": ""}
 
 

@@ -65,10 +65,10 @@ def pairs(first: Run, second: Run) -> tuple[list[int], str]:
     return same, "" if same else "not the same splits"
 
 
-def interval(values: np.ndarray) -> dict[str, float | None]:
+def paired_interval(values: np.ndarray) -> dict[str, float | None]:
     """Mean and 95% interval of paired differences by Student's t; no interval for a single pair.
 
-    >>> interval(np.array([1.0, 2.0, 3.0]))["mean"]
+    >>> paired_interval(np.array([1.0, 2.0, 3.0]))["mean"]
     2.0
     """
     mean = float(values.mean())
@@ -101,7 +101,7 @@ def _difference(first: Run, second: Run) -> dict[str, Any]:
             found[name] = None
         else:
             one, two = np.array(a, dtype=float), np.array(b, dtype=float)
-            found[name] = interval(two - one) if seeds else welch(one, two)
+            found[name] = paired_interval(two - one) if seeds else welch(one, two)
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from agssl.explain.plots import COLOURS, check_plotting
 from agssl.theory.report import SCHEMES, TEACHERS, one, right_side
-from agssl.theory.study import Record
+from agssl.theory.study import StudyRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ _FAMILIES = {
 }
 
 
-def figure(records: Sequence[Record]) -> Figure:
+def figure(records: Sequence[StudyRecord]) -> Figure:
     """The three measurements side by side."""
     check_plotting()
     from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def figure(records: Sequence[Record]) -> Figure:
     return result
 
 
-def _draw_bound(axes: Axes, records: Sequence[Record]) -> None:
+def _draw_bound(axes: Axes, records: Sequence[StudyRecord]) -> None:
     names = list(reversed(TEACHERS))
     for place, teacher in enumerate(names):
         rows = [one(record, teacher, "trained") for record in records]
@@ -67,11 +67,11 @@ def _draw_bound(axes: Axes, records: Sequence[Record]) -> None:
     axes.set_title("(a) Proposition 1: both sides of the bound", fontsize=11)
 
 
-def _first_term(row: Record) -> float:
+def _first_term(row: StudyRecord) -> float:
     return float(row["variance_if_independent"])
 
 
-def _draw_teachers(axes: Axes, records: Sequence[Record]) -> None:
+def _draw_teachers(axes: Axes, records: Sequence[StudyRecord]) -> None:
     for name, line, colour in (("trained", "-", COLOURS[0]), ("ignorant", "--", COLOURS[5])):
         for kind, width in (("simplex", 2.4), ("free", 1.4)):
             curves = np.array([record["theorem"][name]["distance"][kind] for record in records])
@@ -102,7 +102,7 @@ def _draw_teachers(axes: Axes, records: Sequence[Record]) -> None:
     axes.set_title("(b) Theorem 1: the optimum as teachers are added", fontsize=11)
 
 
-def _draw_schemes(axes: Axes, records: Sequence[Record]) -> None:
+def _draw_schemes(axes: Axes, records: Sequence[StudyRecord]) -> None:
     for place, (key, _, family) in enumerate(reversed(SCHEMES)):
         found = np.array([record["schemes"][key]["distance"] for record in records])
         _, colour, marker = _FAMILIES[family]

@@ -17,7 +17,7 @@ from agssl.train.methods import Context, Teacher, collect_knowledge, distil, tra
 
 MORE_TASKS = ("par:parts=20", "clu:clusters=4", "dgi:estimator=infonce", "pairdis:pairs=100", "pairsim:target=feature")
 SCHEMES = ("lf", "ts")
-WEIGHTS_FROM = ("train", "val")  # the paper's choice, and the default here, with calibrated teachers
+COMPARED_LABELS = ("train", "val")  # the paper's choice, and the default here, with calibrated teachers
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ def train_networks(context: Context) -> Networks:
     teachers = [train_teacher(context, text) for text in (*PAPER_TASKS, *MORE_TASKS)]
     five, others = teachers[: len(PAPER_TASKS)], teachers[len(PAPER_TASKS) :]
     students = {
-        (scheme, labels): _student(context, five, scheme, labels) for scheme in SCHEMES for labels in WEIGHTS_FROM
+        (scheme, labels): _student(context, five, scheme, labels) for scheme in SCHEMES for labels in COMPARED_LABELS
     }
     return Networks(context, five, others, students)
 

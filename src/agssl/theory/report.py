@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from agssl.theory.study import Record
+from agssl.theory.study import StudyRecord
 
 SCHEMES = (  # in the records, in words, family
     ("par", "PAR alone", "teacher"),
@@ -30,7 +30,7 @@ _STUDENTS = ("student of LF, train", "student of TS, train", "student of LF, val
 TEACHERS = ("best single", "Average", "LF", "TS", "Bayes")
 
 
-def values(records: Sequence[Record], pick: Callable[[Record], float]) -> np.ndarray:
+def values(records: Sequence[StudyRecord], pick: Callable[[StudyRecord], float]) -> np.ndarray:
     """One number per seed."""
     return np.array([pick(record) for record in records])
 
@@ -40,22 +40,22 @@ def _text(found: np.ndarray, digits: int = 3) -> str:
     return f"{found.mean():.{digits}f}{spread}"
 
 
-def one(record: Record, teacher: str, network: str) -> Record:
+def one(record: StudyRecord, teacher: str, network: str) -> StudyRecord:
     """The measurement of Proposition 1 for one teacher and network."""
     return next(r for r in record["proposition"] if (r["teacher"], r["network"]) == (teacher, network))
 
 
-def right_side(row: Record) -> float:
+def right_side(row: StudyRecord) -> float:
     """Of Proposition 1, with the factor that O hides."""
     return float(row["variance_if_independent"] + row["second_term"])
 
 
-def table(records: Sequence[Record]) -> str:
+def table(records: Sequence[StudyRecord]) -> str:
     """The whole of the report, in Markdown."""
     return "\n".join([*_model(records), *_proposition(records), *_theorem(records), *_schemes(records)]) + "\n"
 
 
-def _model(records: Sequence[Record]) -> list[str]:
+def _model(records: Sequence[StudyRecord]) -> list[str]:
     model, bayes = records[0]["model"], [record["bayes"] for record in records]
     mean = {key: float(np.mean([b[key] for b in bayes])) for key in bayes[0]}
     return [
@@ -86,7 +86,7 @@ def _model(records: Sequence[Record]) -> list[str]:
     ]
 
 
-def _proposition(records: Sequence[Record]) -> list[str]:
+def _proposition(records: Sequence[StudyRecord]) -> list[str]:
     lines = [
         "### (a) Proposition 1: the bound",
         "",
@@ -140,7 +140,7 @@ def _proposition(records: Sequence[Record]) -> list[str]:
     return lines
 
 
-def _theorem(records: Sequence[Record]) -> list[str]:
+def _theorem(records: Sequence[StudyRecord]) -> list[str]:
     trained, classes = records[0]["theorem"]["trained"]["distance"], records[0]["model"]["classes"]
     count = len(trained["simplex"])
     lines = [
@@ -189,7 +189,7 @@ def _theorem(records: Sequence[Record]) -> list[str]:
     return lines
 
 
-def _schemes(records: Sequence[Record]) -> list[str]:
+def _schemes(records: Sequence[StudyRecord]) -> list[str]:
     def of(name: str, what: str = "distance") -> np.ndarray:
         return values(records, lambda record: record["schemes"][name][what])
 

@@ -35,7 +35,7 @@ FORMAT, VERSION = "agssl-theory", 1
 SETTINGS = Settings(hidden=32, epochs=200, patience=40, generations=1, calibrate="temperature")
 SPLIT = "random:20/200/700"
 
-Record = dict[str, Any]
+StudyRecord = dict[str, Any]
 
 
 def run(
@@ -43,8 +43,8 @@ def run(
     path: Path,
     model: Csbm | None = None,
     settings: Settings = SETTINGS,
-    on_done: Callable[[Record], None] = lambda record: None,
-) -> list[Record]:
+    on_done: Callable[[StudyRecord], None] = lambda record: None,
+) -> list[StudyRecord]:
     """The records of these seeds: those in the file are read, the others measured and appended."""
     model, records = model or Csbm(), []
     for seed in seeds:
@@ -62,19 +62,19 @@ def run(
     return records
 
 
-def stored(seeds: Iterable[int], path: Path) -> list[Record]:
+def stored(seeds: Iterable[int], path: Path) -> list[StudyRecord]:
     """The records of these seeds that are there."""
     found = [_last(path, _identity(seed, Csbm(), SETTINGS)) for seed in seeds]
     return [record for record in found if record is not None]
 
 
-def _identity(seed: int, model: Csbm, settings: Settings) -> Record:
+def _identity(seed: int, model: Csbm, settings: Settings) -> StudyRecord:
     about = {"format": FORMAT, "version": VERSION, "seed": seed, "model": dataclasses.asdict(model)}
     alphas = {text: list(make_task(text).alphas) for text in (*PAPER_TASKS, *MORE_TASKS)}  # each chooses from these
     return about | {"settings": effective(settings), "alphas": alphas}
 
 
-def _last(path: Path, wanted: Record) -> Record | None:
+def _last(path: Path, wanted: StudyRecord) -> StudyRecord | None:
     """The last record of what is wanted."""
     found = None
     for _, record in read_json_lines(path):
@@ -83,7 +83,7 @@ def _last(path: Path, wanted: Record) -> Record | None:
     return found
 
 
-def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> Record:
+def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> StudyRecord:
     """Everything for one draw of the model."""
     rng = Rng(seed).child("theory")
     graph = model.draw(rng.child("graph"))
@@ -102,7 +102,7 @@ def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> Record:
     }
 
 
-def _bayes(model: Csbm, graph: Graph, posterior: Posterior) -> Record:
+def _bayes(model: Csbm, graph: Graph, posterior: Posterior) -> StudyRecord:
     """How sure p* is, how well it is known, and how well the two ways to compute it agree."""
     beliefs, p = propagate_beliefs(model, graph), posterior.mean
     return {
@@ -115,7 +115,7 @@ def _bayes(model: Csbm, graph: Graph, posterior: Posterior) -> Record:
     }
 
 
-def schemes(trained: Networks, graph: Graph, bayes: np.ndarray) -> dict[str, Record]:
+def schemes(trained: Networks, graph: Graph, bayes: np.ndarray) -> dict[str, StudyRecord]:
     """Distance to p* and accuracy on the test nodes, by scheme."""
     teachers = trained.probabilities[: len(PAPER_TASKS)]
     found = {task: teachers[number] for number, task in enumerate(PAPER_TASKS)}

@@ -48,7 +48,7 @@ def soft_assignments(hidden: Tensor, centres: Tensor) -> Tensor:
     return torch.softmax(-distances / spread, dim=1)
 
 
-def disagreement(assignments: Tensor, source: Tensor, target: Tensor) -> Tensor:
+def neighbour_disagreement(assignments: Tensor, source: Tensor, target: Tensor) -> Tensor:
     """Mean |p_ic - p_jc| over edges and clusters: low where neighbours share a cluster, AutoSSL's pseudo-homophily."""
     if not len(source):
         return 0 * assignments.sum()
@@ -85,7 +85,7 @@ class Homophily(Outer):
         if not torch.isfinite(size):  # the caller says so; k-means would raise an error of its own
             return size
         self._cluster(hidden.detach().cpu().numpy())
-        return disagreement(soft_assignments(hidden, self.centres.to(hidden)), self.source, self.target)
+        return neighbour_disagreement(soft_assignments(hidden, self.centres.to(hidden)), self.source, self.target)
 
     def _cluster(self, hidden: np.ndarray) -> None:
         how: dict[str, Any] = {"n_init": 3}
