@@ -40,12 +40,8 @@ def _pair_cells(scope: Scope, pair: tuple[Method, Method]) -> list[Cell]:
 
 
 def _cells(scope: Scope) -> list[Cell]:
-    cells = [
-        cell
-        for d in scope.datasets_or(PAPER_DATASETS)
-        for m in (GCN, *scope.among(SINGLE))
-        for cell in scope.cells(m, d)
-    ]
+    methods, datasets = (GCN, *scope.among(SINGLE)), scope.datasets_or(PAPER_DATASETS)
+    cells = [cell for dataset in datasets for method in methods for cell in scope.cells(method, dataset)]
     return cells + [cell for pair in _pairs(scope) for cell in _pair_cells(scope, pair)]
 
 
