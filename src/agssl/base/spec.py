@@ -45,10 +45,10 @@ class Spec:
         for option in self.options:
             key, equals, value = option.partition("=")
             if key not in known or not equals:
-                choice = f"with one of {', '.join(known)}" if known else "but it has none"
+                cure = f"write {self.name}:setting=value with one of {', '.join(known)}"
                 raise SettingsError(
                     f"{registry.kind} {str(self)!r}: {option!r} is not a setting of {self.name}; "
-                    f"write {self.name}:setting=value {choice}"
+                    + (cure if known else f"it has none, so write {self.name}")
                 )
             values[key] = _value(value, str(known[key].annotation))
         try:

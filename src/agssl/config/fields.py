@@ -67,7 +67,7 @@ class SettingFields:
     encoder: str = setting(
         default="gcn",
         kind=Name(example="gcn"),
-        help="the network of teachers and students: a name, settings after colons (gat:heads=4)",
+        help="the network of teachers and students: a name that `agssl list encoders` shows, settings after colons",
         counts=lambda settings: settings.encoder != "gcn",  # results without it are those of gcn
     )
     feature_norm: str = setting(
