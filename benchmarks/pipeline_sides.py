@@ -48,7 +48,7 @@ def ours(
 
     reply("ready")
     for number in range(rounds):
-        train_method(graph, Settings(epochs=epochs, patience=None, **settings), number, watch, Path(folder))
+        train_method(graph, Settings(epochs=epochs, patience=None, **settings), number, watch=watch, cache=Path(folder))
     reply((stage, np.diff(ticks).tolist(), peak_mb()))
     reply(("end", [], peak_mb()))
 
@@ -67,7 +67,7 @@ def converge(reply: Reply, dataset: str, folder: str, clock: str, settings: dict
         epochs += 1
 
     start = now()
-    train_method(graph, Settings(**settings), 0, watch, Path(folder))
+    train_method(graph, Settings(**settings), 0, watch=watch, cache=Path(folder))
     reply({"seconds": now() - start, "epochs": epochs, "peak_mb": peak_mb()})
 
 

@@ -112,7 +112,7 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[s
             ends[stage].append((time.perf_counter(), time.process_time()))
 
         train_method(graph, settings, watch=watch, cache=Path(cache))
-    checkpoints, cpu = (
+    by_stage, cpu = (
         {stage: (times[-1][clock] - times[0][clock]) / (len(times) - 1) for stage, times in ends.items()}
         for clock in range(2)
     )
@@ -126,7 +126,7 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[s
         "cpu_microseconds_per_edge": round(1e6 * cpu_mean / graph.num_edges, 4),
         "counted_epochs": count - 1,
         **peak.megabytes(),
-        "stages": {stage: round(value, 4) for stage, value in checkpoints.items()},
+        "stages": {stage: round(value, 4) for stage, value in by_stage.items()},
     }
 
 

@@ -36,7 +36,8 @@ class Ours:
 
     def parameters(self) -> list[nn.Parameter]:
         """W1, b1, W2, b2."""
-        return list(self.model.parameters())
+        layers = (self.model.encoder.layers[0], self.model.head.layer)
+        return [parameter for layer in layers for parameter in (layer.weight, layer.bias)]
 
     def logits(self, rng: Rng | None = None) -> Tensor:
         """Of all nodes or of the training nodes; without an `rng`, nothing is dropped."""

@@ -49,7 +49,11 @@ def side(reply: Reply, dataset: str, folder: str, clock: str, settings: dict[str
     train_method(graph, Settings(**(settings | {"epochs": 1})), 0, cache=Path(folder))  # warms up
     start = now()
     train_method(
-        graph, Settings(**settings), 0, lambda stage, record: ticks.setdefault(stage, []).append(now()), Path(folder)
+        graph,
+        Settings(**settings),
+        0,
+        watch=lambda stage, record: ticks.setdefault(stage, []).append(now()),
+        cache=Path(folder),
     )
     seconds = now() - start
     each = {stage: [after - before for before, after in pairwise(times)] for stage, times in ticks.items()}

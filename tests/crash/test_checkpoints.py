@@ -79,7 +79,7 @@ def resumed(graph: Graph, chosen: Settings, checkpoints: CheckpointStore, step: 
     cuts = 0
     while True:
         try:
-            return train_method(graph, chosen, 1, Meter(step * (cuts + 1)), checkpoints=checkpoints), cuts
+            return train_method(graph, chosen, 1, watch=Meter(step * (cuts + 1)), checkpoints=checkpoints), cuts
         except Cut:
             cuts += 1
 
@@ -109,7 +109,7 @@ def test_a_fit_cut_short_many_times_ends_as_one_that_was_not(method: str, tmp_pa
 
 def test_no_epoch_is_trained_twice(tmp_path: Path, steps: list[int]) -> None:
     graph, chosen, whole = blocks_graph(), quick(tasks=("par", "clu"), epochs=5), Meter()
-    train_method(graph, chosen, 1, whole)
+    train_method(graph, chosen, 1, watch=whole)
     assert len(steps) == whole.epochs
     steps.clear()
     resumed(graph, chosen, CheckpointStore(tmp_path, every=0, min_seconds=0))

@@ -64,16 +64,21 @@ class Pass:
 
 
 class Layer(nn.Module):
-    """One convolution: weights from `inputs` to `outputs` columns, and a bias that is added to its sums."""
+    """One convolution: weights from `inputs` to `outputs` columns, and a bias that is added to its sums.
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    Rows are multiplied by all of its weights, [inputs, outputs] each; a subclass names them and combines the products.
+    """
+
+    weights: ClassVar[tuple[str, ...]] = ("weight",)
+
+    def __init__(self, inputs: int, outputs: int, rng: Rng) -> None:
         super().__init__()
         self.outputs = outputs
+        for name in self.weights:
+            weight = nn.Parameter(torch.empty(inputs, outputs))
+            glorot(weight, rng if len(self.weights) == 1 else rng.child(name))
+            self.register_parameter(name, weight)
         self.bias = nn.Parameter(torch.zeros(outputs))
-
-    def weights(self) -> tuple[Tensor, ...]:
-        """What rows [n, inputs] are multiplied by, [inputs, outputs] each."""
-        raise NotImplementedError
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
         """The sums [rows above, columns] of some of the output columns.
@@ -92,7 +97,7 @@ class Layer(nn.Module):
 
         With a `multiple`, columns of zeros fill each weight up to a multiple of so many columns.
         """
-        parts = self.weights()
+        parts = tuple(getattr(self, name) for name in self.weights)
         if self.outputs % multiple:
             parts = tuple(F.pad(part, (0, -self.outputs % multiple)) for part in parts)
         tiles = zip(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import ENCODERS, Encoder, Layer, Tiles, glorot
+from agssl.encoders.base import ENCODERS, Encoder, Layer, Tiles
 from agssl.ops.csr import multiply
 from agssl.ops.features import Inputs
 from agssl.ops.plan import Hop
@@ -17,14 +16,7 @@ from agssl.ops.plan import Hop
 class GraphConvolution(Layer):
     """Â (h W): rows are projected first, since hidden layers are narrower than features."""
 
-    def __init__(self, inputs: int, outputs: int, rng: Rng) -> None:
-        super().__init__(inputs, outputs)
-        self.weight = nn.Parameter(torch.empty(inputs, outputs))
-        glorot(self.weight, rng)
-
-    def weights(self) -> tuple[Tensor, ...]:
-        """W."""
-        return (self.weight,)
+    weight: Tensor
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
         """Â times what was projected."""

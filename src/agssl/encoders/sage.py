@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import ENCODERS, Encoder, Layer, glorot
+from agssl.encoders.base import ENCODERS, Encoder, Layer
 from agssl.ops.csr import multiply
 from agssl.ops.plan import Hop
 
@@ -16,16 +15,7 @@ from agssl.ops.plan import Hop
 class MeanConvolution(Layer):
     """A node's own row and the mean of its neighbours', each with its own weights."""
 
-    def __init__(self, inputs: int, outputs: int, rng: Rng) -> None:
-        super().__init__(inputs, outputs)
-        self.own = nn.Parameter(torch.empty(inputs, outputs))
-        self.near = nn.Parameter(torch.empty(inputs, outputs))
-        glorot(self.own, rng.child("own"))
-        glorot(self.near, rng.child("near"))
-
-    def weights(self) -> tuple[Tensor, ...]:
-        """W_near and W_own."""
-        return self.near, self.own
+    weights: ClassVar[tuple[str, ...]] = ("near", "own")
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
         """The mean of the neighbours' first half plus the node's own second half."""
