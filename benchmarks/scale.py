@@ -116,7 +116,7 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[s
         {stage: (times[-1][clock] - times[0][clock]) / (len(times) - 1) for stage, times in ends.items()}
         for clock in range(2)
     )
-    mean, cpu_mean = (sum(times.values()) / len(times) for times in (checkpoints, cpu))
+    mean, cpu_mean = (sum(times.values()) / len(times) for times in (by_stage, cpu))
     return {
         "mode": mode,
         "nodes": graph.num_nodes,
