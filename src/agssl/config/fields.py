@@ -67,7 +67,7 @@ class SettingFields:
     encoder: str = setting(
         default="gcn",
         kind=Name(example="gcn"),
-        help="the network of teachers and students: a name, settings after colons (gat:heads=4)",
+        help="the network of teachers and students: gcn, sage, or one of your own; settings after colons, as for tasks",
         counts=lambda settings: settings.encoder != "gcn",  # results without it are those of gcn
     )
     feature_norm: str = setting(
@@ -180,7 +180,7 @@ class SettingFields:
     calibrate: str = setting(
         default="classes",
         kind=Choice(names=CALIBRATIONS),
-        help="bring each teacher in line with the labels that judge it: its confidence and how frequent classes are "
+        help="calibrate each teacher to the held-out labels: its confidence and how frequent classes are "
         "(classes), its confidence (temperature), or not at all (none)",
         methods=("agssl",),
         search=SearchRange(CALIBRATIONS, useful=lambda settings: settings.weights_from != "train"),
@@ -228,7 +228,7 @@ class SettingFields:
     autossl_objective: str = setting(
         default="labels",
         kind=Choice(names=("labels", "homophily")),
-        help="what autossl judges task weights by: labels (of weights_from) or homophily (no labels)",
+        help="the outer objective of autossl: the loss on labels (of weights_from), or homophily (no labels)",
         methods=("autossl",),
     )
     autossl_search: str = setting(
