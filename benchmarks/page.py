@@ -91,7 +91,7 @@ def measure(browser: Any, path: Path, clicks: int) -> dict[str, Any]:
 
 
 def write_graph(folder: Path, nodes: int) -> Path:
-    """A graph with seven edges a node, most of them within a class."""
+    """A graph with seven edges per node, most of them within a class."""
     draw = np.random.default_rng(0)
     y = draw.integers(CLASSES, size=nodes)
     x = draw.normal(size=(nodes, 16)) + 2 * np.eye(CLASSES, 16)[y]

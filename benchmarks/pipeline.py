@@ -79,9 +79,7 @@ def measure(dataset: str, folder: str, options: Any) -> dict[str, Any]:
 
 def summary(times: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
     """Ratios from the seconds of every epoch, by side and stage; an epoch of AGSSL is one of each of its six models."""
-    each = {
-        side: {stage: median(values) for stage, values in by_stage.items()} for side, by_stage in times.items()
-    }
+    each = {side: {stage: median(values) for stage, values in by_stage.items()} for side, by_stage in times.items()}
     ours, pyg, joint = (sum(each[side].values()) for side in ("ours", "pyg", "joint"))
     return {
         "ratio": pyg / ours,

@@ -2,7 +2,7 @@
 
 Five teachers (PAR, CLU, DGI, PAIRDIS, PAIRSIM), each trained jointly with the labels, and a student that distils them
 with TS integration. Dense features, `GCNConv` on `edge_index` (its normalisation cached wherever the graph stays the
-same), `F.dropout`, torch's default Adam, and a whole forward pass an epoch to evaluate. The traps that are known are
+same), `F.dropout`, torch's default Adam, and a whole forward pass per epoch to evaluate. The traps that are known are
 avoided: the bilinear score of DGI is (H W) s and not `nn.Bilinear`, labels index rows and not masks, no N x N matrix.
 """
 
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 from torch_geometric.utils import negative_sampling
 
-PAIRS = 400  # pairs an epoch of PAIRDIS; masked edges, and as many non-edges, of PAIRSIM
+PAIRS = 400  # pairs per epoch of PAIRDIS; masked edges, and as many non-edges, of PAIRSIM
 CONTRASTED = 2000  # nodes that DGI contrasts on graphs above 5000 nodes
 
 

@@ -1,4 +1,4 @@
-"""Peak memory and time of a training step with each of the seven rival tasks, one process a task.
+"""Peak memory and time of a training step with each of the seven rival tasks, one process per task.
 
     python benchmarks/rivals_memory.py --datasets physics,arxiv --out results/benchmarks/rivals-memory.json
 

@@ -1,14 +1,14 @@
-"""Time an epoch and peak memory by the size of the graph: whole graph a step, METIS parts, sampled neighbours.
+"""Time per epoch and peak memory by the size of the graph: the whole graph, METIS parts, sampled neighbours.
 
     python benchmarks/scale.py [--edges 100000,1000000,10000000] [--modes full,partition,neighbour] [--json]
     python benchmarks/scale.py --whole 10000000                  # the whole of AGSSL at one size, partition mode
     python benchmarks/scale.py --arxiv --modes full,partition    # the whole of AGSSL on ogbn-arxiv's graph
 
-Graphs are generated (`agssl data generate`, ten edges a node, 64 features, five classes) and stay on disk, mapped into
-memory. Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by distance)
-are measured before, in a process of their own, and shared. An epoch is the mean of one epoch of each of the five
-teachers and of the student; the first one is not counted. `cpu_microseconds_per_edge` is what the process itself spent,
-which other work on the machine disturbs less than the time that passed.
+Graphs are generated (`agssl data generate`, ten edges per node, 64 features, five classes) and stay on disk, mapped
+into memory. Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by
+distance) are measured before, in a process of their own, and shared. An epoch is the mean of one epoch of each of the
+five teachers and of the student; the first one is not counted. `cpu_microseconds_per_edge` is what the process itself
+spent, which other work on the machine disturbs less than the time that passed.
 
 ogbn-arxiv has its own edges, labels and split, but 128 random features that depend on the class (its real ones are not
 there); two layers with batch norm, alpha 0.5, one generation, student dropout 0.5, at most 100 epochs.

@@ -1,4 +1,4 @@
-"""One process a side, stepped in turn by the parent.
+"""One process per side, stepped in turn by the parent.
 
 Each side needs a process of its own: malloc settings and peak memory belong to a process, and one side must not profit
 from the other's. The sides still run interleaved, so that what else the machine does meets both alike: the parent asks

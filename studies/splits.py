@@ -69,7 +69,7 @@ def main() -> None:
     args = parser.parse_args()
     first, last = map(int, args.splits.split("-"))
     wanted = [(split, repeat) for split in range(first, last + 1) for repeat in range(args.repeats)]
-    print("| dataset | labels a class | nodes | mean | between splits | on one split | runs |")
+    print("| dataset | labels per class | nodes | mean | between splits | on one split | runs |")
     print("|---|---:|---|---:|---:|---:|---:|")
     with ProcessPoolExecutor(args.jobs, get_context("spawn")) as pool:
         for dataset in args.datasets.split(","):

@@ -97,7 +97,7 @@ def test_a_class_that_is_too_small_is_named() -> None:
         make_split("random:20/5/5", graph, Rng(0))
     with pytest.raises(GraphError, match="class 'few' has 7 labelled nodes.*takes 8"):
         make_split("per-class:5/3", graph, Rng(0))
-    with pytest.raises(GraphError, match="47 labelled nodes left after 5 a class"):
+    with pytest.raises(GraphError, match="47 labelled nodes left after 5 per class"):
         make_split("random:5/40/40", graph, Rng(0))
 
 

@@ -17,7 +17,7 @@ def normal(seed: int, *shape: int) -> Tensor:
 
 
 def knowledge(logits: Tensor, labels: Tensor) -> Knowledge:
-    """Teachers judged by the first nodes."""
+    """Teachers, held-out labels being those of the first nodes."""
     return Knowledge(logits, torch.arange(len(labels)), labels, logits[:, : len(labels)])
 
 

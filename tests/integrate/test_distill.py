@@ -1,4 +1,4 @@
-"""The student's loss and whom its gradients reach."""
+"""The student's loss and what its gradients reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom each node trusts: the schemes against loops and by hand."""
+"""Per-node teacher weights: the schemes against loops and by hand."""
 
 from __future__ import annotations
 

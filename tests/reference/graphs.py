@@ -24,7 +24,7 @@ def build(
 ) -> Graph:
     """A graph from a list of undirected edges, row by row; labels go round the classes.
 
-    The first two nodes a class train, the next two validate, the rest test. Density below 1 gives sparse features.
+    The first two nodes per class train, the next two validate, the rest test. Density below 1 gives sparse features.
     """
     draw = np.random.default_rng(seed)
     near: list[set[int]] = [set() for _ in range(num_nodes)]

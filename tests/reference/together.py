@@ -21,7 +21,7 @@ from agssl.train.setup import problem_of
 from reference.graphs import blocks_graph
 from reference.settings import quick
 
-PARTS: dict[str, Any] = {"batch": "partition", "batch_nodes": 13}  # five steps an epoch, and so a short round for two
+PARTS: dict[str, Any] = {"batch": "partition", "batch_nodes": 13}  # five steps per epoch, and so a short round for two
 CASES: dict[str, Settings] = {
     "gcn": quick(method="gcn", dropout=0.0, input_dropout=0.0, **PARTS),
     "par jt": quick(method="single", tasks=("par:parts=4",), **PARTS),

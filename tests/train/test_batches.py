@@ -297,10 +297,10 @@ def test_pairs_of_a_part_are_pairs_of_the_pool_with_true_distances() -> None:
 
 def test_epochs_and_patience_count_steps() -> None:
     graph = blocks_graph()
-    how = Batches(graph, "partition", 6, 1).schedule(Schedule(epochs=500, patience=100))  # ten steps an epoch
+    how = Batches(graph, "partition", 6, 1).schedule(Schedule(epochs=500, patience=100))  # ten steps per epoch
     assert (how.epochs, how.patience) == (50, 10)
     how = Batches(graph, "partition", 2, 1).schedule(Schedule(epochs=500, patience=100))
-    assert (how.epochs, how.patience) == (20, 5)  # never fewer: each epoch is judged only once
+    assert (how.epochs, how.patience) == (20, 5)  # never fewer: each epoch is evaluated only once
     how = Batches(graph, "neighbour", 6, 1).schedule(Schedule(epochs=500, patience=100))
     assert (how.epochs, how.patience) == (50, 15)
     how = Batches(graph, "neighbour", 60, 1).schedule(Schedule(epochs=500, patience=100))

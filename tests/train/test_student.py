@@ -1,4 +1,4 @@
-"""The student: whom its nodes trust, and what its history keeps."""
+"""The student: its per-node teacher weights, and what its history keeps."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Lock:
         """
         try:
             import fcntl
-        except ImportError:  # Windows has no such locks; one process a folder is then up to the user
+        except ImportError:  # Windows has no such locks; one process per folder is then up to the user
             return
         while self._handle is None:
             handle = os.open(self.path, os.O_RDONLY | os.O_CREAT, 0o666)

@@ -1,7 +1,7 @@
 """Several processes that train one network together: each takes its share of the mini-batches of an epoch.
 
 Every process holds the same network, and torch's DistributedDataParallel averages the gradients of each step, so that
-all of them take the same step. The first one judges every epoch, reads and writes checkpoints, and tells the others.
+all of them take the same step. The first one evaluates every epoch, reads and writes checkpoints, and tells the others.
 The result depends on how many there are, and not on where they run.
 """
 
@@ -76,7 +76,7 @@ class World:
     def average_rows(self, seen: Tensor, *values: Tensor) -> None:
         """Each row becomes the mean of the processes that have seen it, in place; a row that none has seen stays.
 
-        `seen` (bool, one a row) becomes whether any has.
+        `seen` (bool, one per row) becomes whether any has.
         """
         if self.size == 1:
             return
@@ -109,6 +109,6 @@ def wrap_ddp(learns: nn.Module, call: Callable[..., T]) -> Callable[..., T]:
     """
     if World.current().size == 1:
         return call
-    # A stage may leave parameters out, as pre-training does with the class head. Buffers are aligned once an epoch.
+    # A stage may leave parameters out, as pre-training does with the class head. Buffers are averaged once per epoch.
     step = _Step(learns, call)
     return nn.parallel.DistributedDataParallel(step, find_unused_parameters=True, broadcast_buffers=False)

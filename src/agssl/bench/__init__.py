@@ -1,1 +1,1 @@
-"""The paper's tables and figures: a grid of cells, one record a cell, and what is made of the records."""
+"""The paper's tables and figures: a grid of cells, one record per cell, and what is made of the records."""

@@ -70,7 +70,7 @@ def run_cell(workspace: Workspace, cell: Cell) -> CellRecord:
 
 @functools.lru_cache(maxsize=2)  # cells come dataset by dataset, two where one ends and the next begins
 def graph_of(dataset: str) -> Graph:
-    """The graph of a dataset, read once a process."""
+    """The graph of a dataset, read once per process."""
     return open_graph(dataset, split=None)
 
 

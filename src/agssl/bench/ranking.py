@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CLOSE_UP = "citeseer"  # the paper's dataset for pairs and degrees
-_FEWEST = 20  # test nodes a seed, for a degree bucket to be drawn: seeds may share their split
+_FEWEST = 20  # test nodes per seed, for a degree bucket to be drawn: seeds may share their split
 
 
 def close_up(scope: Scope) -> str:
@@ -60,7 +60,7 @@ def task_ranks(means: dict[str, dict[str, float | None]]) -> dict[str, dict[str,
 
 
 def degree_accuracy(records: Iterable[CellRecord]) -> list[tuple[str, float, int]]:
-    """Accuracy in % by degree bucket, over the test nodes of all seeds together: bucket, accuracy, nodes a seed."""
+    """Accuracy in % by degree bucket, over the test nodes of all seeds together: bucket, accuracy, nodes per seed."""
     records = list(records)
     if not records:
         return []
@@ -123,7 +123,7 @@ def _degree_sheet(degrees: dict[str, list[tuple[str, float, int]]], title: str) 
     table = {task: {name: value for name, value, _ in points} for task, points in degrees.items()}
     rows = [(task, *(_text(table[task].get(b), "{:.2f}") for b in buckets)) for task in degrees]
     counts = {name: nodes for points in degrees.values() for name, _, nodes in points}
-    return Sheet(title, ("degree", *buckets), (*rows, ("test nodes a seed", *(str(counts[b]) for b in buckets))))
+    return Sheet(title, ("degree", *buckets), (*rows, ("test nodes per seed", *(str(counts[b]) for b in buckets))))
 
 
 def _mean(records: Iterable[CellRecord]) -> float | None:

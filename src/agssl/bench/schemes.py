@@ -123,7 +123,7 @@ def _render8(scope: Scope, records: Records) -> Rendered:
 
 
 def draw_fig8(teachers: dict[str, list[Entry]], lines: dict[str, list[Entry]]) -> Figure:
-    """Accuracy against the number of teachers, one panel a dataset; gain over GCN against alpha, and against beta."""
+    """Accuracy against the number of teachers, one panel per dataset; gain over GCN against alpha, and against beta."""
     figure = new_figure(3.6 * (len(teachers) + 2), 4.2)
     axes = figure.subplots(1, len(teachers) + 2, squeeze=False)[0]
     for panel, (dataset, entries) in zip(axes, teachers.items(), strict=False):

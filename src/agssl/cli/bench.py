@@ -54,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--out", metavar="FOLDER", default="results/bench", help="records (default: results/bench)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
-    add_jobs(parser, "cells", "one a core")
+    add_jobs(parser, "cells", "one per core")
     add_plugins(parser)
     parser.add_argument("--summary", action="store_true", help="run nothing; show what is there")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
@@ -218,7 +218,7 @@ def _change(text: str) -> tuple[str, Any]:
 
 
 class GridProgress:
-    """Finished cells and the time left on stderr: a bar on a terminal, else a line a cell."""
+    """Finished cells and the time left on stderr: a bar on a terminal, else one line per cell."""
 
     def __init__(self, total: int, present: int) -> None:
         self.total, self.count = total, 0

@@ -1,4 +1,4 @@
-"""`agssl explain`: whom a node trusted, or nodes of one degree or class on average."""
+"""`agssl explain`: the teacher weights of a node, or their means by degree or class."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 20  # neighbours that fit on a screen
 
 def add_parser(subparsers: Any) -> None:
     """Add `explain`."""
-    parser = command_parser(subparsers, "explain", "show whom nodes trusted: the weights of the teachers", _EXAMPLES)
+    parser = command_parser(subparsers, "explain", "show the teacher weights: which teachers a node trusted", _EXAMPLES)
     add_run(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--node", metavar="ID", help="one node, by name or number: teachers, weights, neighbours")

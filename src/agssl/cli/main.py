@@ -35,7 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of everything; building it imports nothing heavy."""
     parser = Parser(
         prog="agssl",
-        description="Learn from a graph with few labels: one teacher a pretext task, distilled into one model.",
+        description="Learn from a graph with few labels: one teacher per pretext task, distilled into one model.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,4 +1,4 @@
-"""`agssl report`: a page that shows a run, and for every node whom it trusted."""
+"""`agssl report`: a page that shows a run, and the teacher weights of every node."""
 
 from __future__ import annotations
 

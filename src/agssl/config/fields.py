@@ -180,7 +180,7 @@ class SettingFields:
     calibrate: str = setting(
         default="classes",
         kind=Choice(names=CALIBRATIONS),
-        help="bring each teacher in line with the labels that judge it: its confidence and how frequent classes are "
+        help="calibrate each teacher to the held-out labels: its confidence and how frequent classes are "
         "(classes), its confidence (temperature), or not at all (none)",
         methods=("agssl",),
         search=SearchRange(CALIBRATIONS, useful=lambda settings: settings.weights_from != "train"),
@@ -228,7 +228,7 @@ class SettingFields:
     autossl_objective: str = setting(
         default="labels",
         kind=Choice(names=("labels", "homophily")),
-        help="what autossl judges task weights by: labels (of weights_from) or homophily (no labels)",
+        help="the outer objective of autossl: the loss on labels (of weights_from), or homophily (no labels)",
         methods=("autossl",),
     )
     autossl_search: str = setting(

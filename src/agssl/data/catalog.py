@@ -71,7 +71,7 @@ _PUBMED = {
     "test.index": "b101d421688bbaecbd82e8a18f1e282378d6830f3a37666f28ebc47f844341b5",
 }
 
-_PUBLIC, _RANDOM = "public: 20 a class / 500 / 1000", "random: 20 a class / 500 / 1000"
+_PUBLIC, _RANDOM = "public: 20 per class / 500 / 1000", "random: 20 per class / 500 / 1000"
 
 SPECS = (
     DatasetSpec(

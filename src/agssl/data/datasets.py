@@ -50,7 +50,7 @@ def load_dataset(
 
     Args:
         name: cora, citeseer, pubmed, photo, computers, cs, physics, ogbn-arxiv or digits.
-        split: see `agssl.data.splits`; `auto` is the public split where there is one, else 20 a class / 500 / 1000.
+        split: see `agssl.data.splits`; `auto` is the public split where there is one, else 20 per class / 500 / 1000.
         seed: of the draw, where the split is drawn.
         root: folder with the raw files, in place of AGSSL_DATA.
         say: gets a line for each file that has to be fetched.

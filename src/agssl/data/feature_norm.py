@@ -1,4 +1,4 @@
-"""What a network gets to read of a graph's features: them as given, or each node's brought to length one."""
+"""Features as the networks read them: as given, or each node's scaled to unit L2 norm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def scaled(graph: Graph, how: str) -> Graph:
 
     Args:
         graph: with its features in memory, unless `how` is "none".
-        how: "none"; "l2", each node's features divided by their Euclidean length; or "binary", the same after
+        how: "none"; "l2", each node's features divided by their L2 norm; or "binary", the same after
             every feature that is not zero became 1 (words that occur, however often).
     """
     if how == "none":

@@ -84,7 +84,7 @@ class Graph:
         """Validate, symmetrise and clean a graph; it never changes the arrays that it is given.
 
         One-way edges get their reverse; self-loops and duplicates are dropped. One warning on the logger "agssl" says
-        so, once a call: Python prints it on stderr even where nobody configured logging.
+        so, once per call: Python prints it on stderr even where nobody configured logging.
 
         Args:
             edges: int array [2, E], or a SciPy sparse adjacency (its weights are not used).
@@ -176,7 +176,7 @@ class Graph:
         labels, names = clean_labels(y, None)
         if len(labels) != self.num_nodes:
             raise GraphError(
-                f"there are {len(labels)} labels for {self.num_nodes} nodes; give one a node, -1 if unknown"
+                f"there are {len(labels)} labels for {self.num_nodes} nodes; give one per node, -1 if unknown"
             )
         return replace(self, y=labels, classes=names, split=None)
 

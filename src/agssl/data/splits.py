@@ -5,8 +5,8 @@ A split is asked for by a short text, recorded with every run, and travels with 
 | text | meaning |
 |---|---|
 | `public` | the one that came with the data |
-| `random` or `random:20/500/1000` | 20 a class to train, 500 to validate, 1000 to test, drawn by seed |
-| `per-class:20/30` | 20 a class to train, 30 a class to validate, all the rest to test |
+| `random` or `random:20/500/1000` | 20 per class to train, 500 to validate, 1000 to test, drawn by seed |
+| `per-class:20/30` | 20 per class to train, 30 per class to validate, all the rest to test |
 | `fraction:0.6/0.2/0.2` | shares of the labelled nodes, class by class |
 | a path to `.npz`, `.json` or `.csv` | masks or index lists named train, val, test |
 | `auto` | `public` if there is one, else `random` where enough nodes are labelled, else `fraction:0.6/0.2/0.2` |
@@ -169,8 +169,8 @@ def _random(graph: Graph, groups: list[np.ndarray], sizes: list[int], rng: Rng) 
     rest = rng.child("rest").numpy().permutation(np.sort(np.concatenate([group[each:] for group in groups])))
     if len(rest) < val + test:
         raise GraphError(
-            f"{graph.name} has {len(rest)} labelled nodes left after {each} a class, too few to validate on {val} and "
-            f"to test on {test}; ask for fewer, or for shares: {FRACTION}"
+            f"{graph.name} has {len(rest)} labelled nodes left after {each} per class, too few to validate on {val} "
+            f"and to test on {test}; ask for fewer, or for shares: {FRACTION}"
         )
     return [np.concatenate([group[:each] for group in groups]), rest[:val], rest[val : val + test]]
 

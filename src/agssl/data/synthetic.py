@@ -7,7 +7,7 @@ stay as were asked for, within classes and between them. Weights stop at the str
 heaviest nodes of a class expect one edge.
 
 Everything is drawn block by block, each from a stream of its own, so that a graph in memory (`generate`) and one
-streamed to disk (`generate_packed`) are the same for one seed. Time is O(N + E); streaming needs some 50 bytes a node
+streamed to disk (`generate_packed`) are the same for one seed. Time is O(N + E); streaming needs some 50 bytes per node
 plus one block, whatever the number of edges and features. docs/synthetic.md has measurements.
 """
 

@@ -1,1 +1,1 @@
-"""Whom each node trusted, and what came of it."""
+"""Teacher weights, of one node and of groups of nodes, and the results of a fit."""

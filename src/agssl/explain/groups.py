@@ -1,4 +1,4 @@
-"""Whom groups of nodes trusted: mean task weights by degree and by predicted class."""
+"""Teacher weights of groups of nodes: means by degree and by predicted class."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def by_degree(fitted: FittedModel, degree: np.ndarray) -> list[Group]:
     """Mean task weights by degree bucket; empty buckets are left out.
 
     Args:
-        bundle: a model with teachers.
+        fitted: a model with teachers.
         degree: neighbours of each node, [N].
     """
     return _groups(fitted, degree_buckets(degree), bucket_names())

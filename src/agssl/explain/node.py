@@ -1,4 +1,4 @@
-"""One node: whom it trusted, what each teacher said of it, and its neighbours."""
+"""One node: its teacher weights, what each teacher said of it, and its neighbours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Opinion:
     """What one teacher said of a node; of a task that was weighed without a teacher, the weight alone."""
 
     task: str
-    weight: float  # lambda: how much the node trusted it
+    weight: float  # lambda: the node's weight of it
     prediction: str | None
     probability: float | None  # of that prediction
 
@@ -43,7 +43,7 @@ class Explanation:
     part: str | None  # train, val, test, or None
     prediction: str
     probability: float
-    opinions: tuple[Opinion, ...]  # most trusted first
+    opinions: tuple[Opinion, ...]  # highest weight first
     neighbours: tuple[Neighbour, ...]
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Figures of a fit (extra `plot`): whom nodes trusted, and how training went."""
+"""Figures of a fit (extra `plot`): teacher weights, training curves, the embedding."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def weights_by_group(groups: Sequence[Group], what: str) -> Figure:
         colour = "w" if value < 0.6 * table.max() else "k"
         axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour)
     figure.colorbar(image, label="mean weight")
-    axes.set_title("Whom nodes trusted")
+    axes.set_title("Mean teacher weights")
     return figure
 
 
@@ -47,7 +47,7 @@ def training_curves(history: Mapping[str, Mapping[str, Sequence[float | None]]])
     """Validation accuracy of every stage, and the squared error of the integrated teacher.
 
     Args:
-        history: by stage and figure, one value an epoch (`agssl.store.run.Run.history`).
+        history: by stage and figure, one value per epoch (`agssl.store.run.Run.history`).
     """
     figure = _figure(10, 3.8)
     left, right = figure.subplots(1, 2)

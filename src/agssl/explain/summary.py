@@ -13,7 +13,7 @@ from agssl.store.fitted import FittedModel
 
 
 def fit_result(fitted: FittedModel, graph: Graph | None = None) -> dict[str, Any]:
-    """What a model was fitted to, how good it is, and whom its nodes trusted on average."""
+    """What a model was fitted to, how good it is, and its mean teacher weights."""
     found: dict[str, Any] = {"nodes": len(fitted.logits), "classes": len(fitted.classes)}
     found["validation"] = fitted.best.get("val_accuracy")
     if graph is not None:

@@ -1,4 +1,4 @@
-"""What knowledge integration is: whom each node trusts, lambda [N, K], each row summing to one."""
+"""What knowledge integration is: per-node teacher weights, lambda [N, K], each row summing to one."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from agssl.integrate.calibration import Calibration, calibration
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What the teachers say of all nodes, and the labelled nodes by which they are judged.
+    """The teachers' logits of all nodes, and held-out teacher logits of labelled nodes, which lambda is fitted to.
 
-    A teacher that has seen a node's label is sure of it, so what it says of its own training nodes shows its memory and
-    not its skill. `judged` may therefore be about nodes whose labels the teachers have not seen: validation nodes, or
-    training nodes of other folds.
+    A teacher is sure of a node whose label it has seen, so its logits of training nodes show memory and not skill.
+    `heldout` are logits of teachers that have not seen these labels: of validation nodes, or of training nodes by
+    teachers of other folds. (Only with `weights_from="train"`, the paper's way, have they seen them.)
     """
 
     logits: Tensor  # [K, N, C], frozen
     nodes: Tensor  # [n] labelled nodes by which lambda is fitted
     labels: Tensor  # [n] their labels
-    heldout: Tensor  # [K, n, C] teachers' logits of these nodes
+    heldout: Tensor  # [K, n, C] held-out teacher logits of these nodes
     calibration: Calibration | None = None  # what the logits have gone through
 
     def calibrated(self, how: str) -> Knowledge:
-        """The same with each teacher's logits calibrated to the judged nodes; see `agssl.integrate.calibration`."""
+        """The same with each teacher's logits calibrated to the held-out labels; see `agssl.integrate.calibration`."""
         found = calibration(how, self.heldout, self.labels)
         if found is None:
             return self
@@ -44,7 +44,7 @@ class Integrator(nn.Module):
     softmax of scores overrides `forward`; one that draws or follows something overrides `step`.
 
     Args:
-        knowledge: what the teachers say of all nodes, and the labelled nodes by which they are judged.
+        knowledge: the teachers' logits of all nodes, and held-out teacher logits with their labels.
         rng: of everything random in it.
 
     Attributes:
@@ -80,7 +80,7 @@ class Integrator(nn.Module):
     def forward(self, student: Tensor, teachers: Tensor, nodes: Tensor | None = None) -> Tensor:
         """lambda [n, K]: the softmax of the scores over the teachers.
 
-        `nodes` [n] says which ones these are, where they are a part of the graph that the teachers were judged on.
+        `nodes` [n] says which nodes of the fitted graph these are, where they are only some of them.
         """
         return torch.softmax(self.scores(student, teachers), dim=1)
 
@@ -104,5 +104,5 @@ def weight_loss(weights: Tensor, teachers: Tensor, labels: Tensor, tau: float) -
 
 
 def shrinkage(weights: Tensor) -> Tensor:
-    """Mean KL(uniform || lambda_i): what it costs to leave equal weights; it keeps lambda from trusting one teacher."""
+    """Mean KL(uniform || lambda_i): what it costs to leave equal weights; it keeps lambda from going to one teacher."""
     return -(weights.clamp_min(1e-12) * weights.shape[1]).log().mean()

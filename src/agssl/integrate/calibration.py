@@ -34,12 +34,12 @@ class Calibration:
 
 
 def calibration(how: str, heldout: Tensor, labels: Tensor) -> Calibration | None:
-    """The calibration of teachers with logits `judged` [K, n, C] of nodes with `labels` [n].
+    """The calibration of K teachers to held-out labels.
 
     Args:
         how: `classes` (temperatures and shifts), `temperature` (no shifts), or `none`.
-        judged: by teachers that have not seen these labels.
-        labels: theirs.
+        heldout: logits [K, n, C] of nodes whose labels the teachers have not seen.
+        labels: of these nodes, [n].
     """
     if how == "none":
         return None

@@ -13,7 +13,7 @@ from agssl.integrate.base import INTEGRATORS, Integrator, Knowledge
 
 def matching_scores(student: Tensor, teachers: Tensor, weight: Tensor) -> Tensor:
     """zeta(k, i) = (W z_i) . (W h_i^(k)), [n, K]."""
-    # z^T (W^T W) h: one small product a node in place of one a node and teacher
+    # z^T (W^T W) h: one small product per node in place of one per node and teacher
     return (teachers * (student @ (weight.t() @ weight))).sum(-1).t()
 
 

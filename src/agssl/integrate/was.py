@@ -1,4 +1,4 @@
-"""WAS: weigh as LF does, and decide apart from that whom a node listens to at all (Fan et al., ICLR 2024)."""
+"""WAS: weights as in LF, and a separate choice of the teachers that a node listens to (Fan et al., ICLR 2024)."""
 
 from __future__ import annotations
 

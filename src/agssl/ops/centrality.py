@@ -25,7 +25,7 @@ def pagerank(graph: Graph, damping: float = 0.85, rounds: int = 200) -> np.ndarr
 
 
 def eigenvector(graph: Graph, rounds: int = 1000) -> np.ndarray:
-    """The leading eigenvector of A, of length one, by power iteration on A + I (which does not swing). Float64 [N]."""
+    """The leading eigenvector of A with unit L2 norm, by power iteration on A + I, which does not swing; [N]."""
     a = graph.adjacency().astype(np.float64)
     vector = np.full(graph.num_nodes, graph.num_nodes**-0.5)
     for _ in range(rounds):

@@ -15,7 +15,7 @@ from agssl.base.rng import Rng
 def keep_mask(shape: Sequence[int], p: float, rng: Rng) -> Tensor:
     """A mask of zeros (with probability p) and ones of this shape, uint8, on the CPU.
 
-    p = 0.5 takes one random bit an element, other values 16 (so p is met to 1/65536).
+    p = 0.5 takes one random bit per element, other values 16 (so p is met to 1/65536).
     """
     size = math.prod(shape)
     generator = rng.numpy()

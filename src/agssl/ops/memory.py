@@ -11,7 +11,7 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # glibc's names of the two settings
 
 @cache
 def keep_freed_memory() -> bool:
-    """Tell glibc, once a process, to keep all memory on its heap and never to trim it; returns whether that worked."""
+    """Tell glibc, once per process, to keep all memory on its heap and never to trim it; gives whether that worked."""
     if not sys.platform.startswith("linux"):
         return False
     try:

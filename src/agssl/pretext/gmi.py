@@ -53,7 +53,7 @@ class Gmi(Task):
         self.weights, self.pairs, self.topology = weights, pairs, topology
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
-        """The number of features, and what to multiply them by so that their rows have the mean length one."""
+        """The number of features, and what to multiply them by so that the mean L2 norm of their rows is one."""
         length = float(np.mean(row_norms(graph.x)))
         return {"features": np.array([graph.num_features]), "scale": np.array([1 / length if length else 1.0])}
 

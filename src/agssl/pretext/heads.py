@@ -20,7 +20,7 @@ def mean_length(hidden: Tensor) -> Tensor:
     """The mean length of the rows, at least one; a constant to divide scores by.
 
     Where features are many ones, as in Photo, scores would be so large that their first gradients silence every hidden
-    unit for good; so representations that are long on average are scaled to mean length one.
+    unit for good; so representations that are long on average are scaled to mean L2 norm one.
     """
     return hidden.detach().norm(dim=1).mean().clamp_min(1.0)
 

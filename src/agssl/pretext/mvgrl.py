@@ -43,9 +43,9 @@ class Mvgrl(Task):
 
     Args:
         teleport: alpha of the personalised PageRank.
-        kept: its largest entries that stay, a row.
+        kept: how many of the largest entries of each row stay.
         tolerance: how far entries may be off, times the degree of a node over the mean degree.
-        encoder: `own` (the paper: one encoder a view) or `shared`.
+        encoder: `own` (the paper: one encoder per view) or `shared`.
     """
 
     name: ClassVar[str] = "mvgrl"

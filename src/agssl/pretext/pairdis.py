@@ -26,10 +26,10 @@ class PairDistance(Task):
     """Four-way cross-entropy on |h_i - h_j| of pairs at true distance 1, 2, 3 and >= 4.
 
     A pool of pairs of each class is found once by exact breadth-first search; every epoch draws from it, the same
-    number a class. A class that does not occur (no two nodes three hops apart) is left out.
+    number per class. A class that does not occur (no two nodes three hops apart) is left out.
 
     Args:
-        pairs: pairs an epoch, over all classes.
+        pairs: pairs per epoch, over all classes.
     """
 
     name: ClassVar[str] = "pairdis"
@@ -37,7 +37,7 @@ class PairDistance(Task):
 
     def __init__(self, pairs: int = 400) -> None:
         if pairs < CLASSES:
-            raise SettingsError(f"pairdis: pairs = {pairs}, but one a class needs at least {CLASSES}; raise it")
+            raise SettingsError(f"pairdis: pairs = {pairs}, but one per class needs at least {CLASSES}; raise it")
         self.pairs = pairs
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:

@@ -31,7 +31,7 @@ class PairSimilarity(Task):
 
     Args:
         target: `link` or `feature`.
-        pairs: masked edges, and as many non-edges, an epoch (for `feature`, half the pairs); at most half of the edges.
+        pairs: masked edges per epoch, and as many non-edges (for `feature`, half the pairs); at most half of the edges.
     """
 
     name: ClassVar[str] = "pairsim"

@@ -30,8 +30,8 @@ class Partition(PseudoLabels):
     """Cross-entropy on METIS parts, which carry topology-level knowledge.
 
     Args:
-        parts: number of parts; None takes the paper's for its datasets, and about ten nodes a part (at most 400 parts)
-            for any other graph.
+        parts: number of parts; None takes the paper's for its datasets, and about ten nodes per part (at most 400
+            parts) for any other graph.
     """
 
     name: ClassVar[str] = "par"

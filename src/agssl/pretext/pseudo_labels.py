@@ -34,7 +34,7 @@ class PseudoLabels(Task):
         return Needs(scores=min(graph.num_nodes, BLOCK) * count, parameters=(width + 1) * count)
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
-        """One score a class."""
+        """One score per class."""
         return linear(width, int(targets["labels"].max()) + 1, rng)
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:

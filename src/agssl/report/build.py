@@ -71,7 +71,7 @@ def build(
 
 
 def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[dict[str, Any]]:
-    """One row a model: the baseline, the teachers, and the model itself, each over its seeds."""
+    """One row per model: the baseline, the teachers, and the model itself, each over its seeds."""
     rows = []
     if baseline is not None:
         if baseline.settings.method != "gcn":

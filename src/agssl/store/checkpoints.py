@@ -1,4 +1,4 @@
-"""What has been trained so far: one file a stage, found again by a hash of all that decides its result.
+"""The checkpoint store: one file per stage, found again by a hash of all that decides its result.
 
 A stage is one training of one network: a teacher at one loss weight, a fold, a student, the plain GCN. While it trains,
 its file holds the last checkpoint; when it is done, the best weights and the records of all epochs. Asked for the same
@@ -62,10 +62,10 @@ class Best:
 
 @dataclasses.dataclass(frozen=True)
 class CheckpointStore:
-    """A folder of stages. Several processes may share it: a file is there in full or not at all."""
+    """A folder of checkpoints, one per stage. Several processes may share it: a file is there in full or not at all."""
 
     folder: Path
-    every: float = 10.0  # seconds between checkpoints of a training; 0 for one an epoch
+    every: float = 10.0  # seconds between checkpoints of a training; 0 for one per epoch
     min_seconds: float = 0.5  # a training that takes fewer seconds is sooner done again than kept
     writes: bool = True  # of several processes that train together, one writes
 
@@ -74,7 +74,7 @@ class CheckpointStore:
 
         Args:
             module: all that changes while it trains, at its start: networks, heads, integrators, with their buffers.
-            decides: everything else that decides the result; see `fingerprint` for what it may be made of.
+            cache_key: everything else that decides the result; see `fingerprint` for what it may be made of.
         """
         # Sums come out differently with other threads, and everything may with other versions or plug-ins.
         plugins = (plugin.sha256 for plugin in loaded_plugins())

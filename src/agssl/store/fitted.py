@@ -26,7 +26,7 @@ SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What stays of a fit: the student, what it and the teachers said of every node, and whom each node trusted."""
+    """What stays of a fit: the student, its logits and the teachers' of every node, and per-node teacher weights."""
 
     model: Network
     shape: Shape
@@ -42,7 +42,7 @@ class FittedModel:
 
 
 def save_fitted(fitted: FittedModel, path: str | Path) -> None:
-    """Write a bundle, whole or not at all."""
+    """Write a fitted model, whole or not at all."""
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
     tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
     tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
@@ -61,7 +61,7 @@ def save_fitted(fitted: FittedModel, path: str | Path) -> None:
 
 
 def load_fitted(path: str | Path) -> FittedModel:
-    """Read a bundle; a file that is not one, or is damaged or too new, is an error that says so."""
+    """Read a fitted model; a file that is not one, or is damaged or too new, is an error that says so."""
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}

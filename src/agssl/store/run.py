@@ -6,9 +6,9 @@ metrics.json         the results over all seeds, as `agssl fit --json` prints th
 seed-0/              of each seed:
   split.npz          train, val, test as node indices, to be used again with --split
   metrics.json       the results of this seed
-  history.json       by stage, one column a figure, one entry an epoch
+  history.json       by stage, one column per figure, one entry per epoch
   predictions.csv    node, prediction, probability, label, part
-  task_weights.csv   node, and its trust in each teacher (where there are teachers)
+  task_weights.csv   node, and its weight of each teacher (where there are teachers)
   model.safetensors  the model, see `agssl.store.fitted`
 """
 
@@ -181,7 +181,7 @@ class Run:
         return value
 
     def history(self, seed: int | None = None) -> dict[str, dict[str, list[float | None]]]:
-        """By stage and figure, one entry an epoch."""
+        """By stage and figure, one entry per epoch."""
         path = self.folder(seed) / "history.json"
         value = _read_json(path)
         if not isinstance(value, dict) or not all(isinstance(stage, dict) for stage in value.values()):

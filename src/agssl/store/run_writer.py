@@ -125,8 +125,8 @@ def write_seed(
     Args:
         folder: where to.
         graph: the graph with its split.
-        bundle: the fitted model.
-        history: by stage, one record an epoch.
+        fitted: the fitted model.
+        history: by stage, one record per epoch.
         metrics: the results.
     """
     import numpy as np
@@ -166,7 +166,7 @@ def csv_text(header: Sequence[str], rows: Any) -> str:
 
 
 def columns(records: Sequence[Record]) -> dict[str, list[float | None]]:
-    """Records turned into one list a figure; None where a record lacks it.
+    """Records turned into one list per figure; None where a record lacks it.
 
     >>> columns([{"epoch": 0, "loss": 2.0}, {"epoch": 1}])
     {'epoch': [0, 1], 'loss': [2.0, None]}

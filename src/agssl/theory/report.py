@@ -23,7 +23,7 @@ SCHEMES = (  # in the records, in words, family
     ("LF, val", "LF, validation labels, calibrated", "ours"),
     ("TS, val", "TS, validation labels, calibrated", "ours"),
     ("best weights, shared by all nodes", "best shared weights (p* known)", "oracle"),
-    ("best weights a node", "best weights a node (p* known)", "oracle"),
+    ("best weights a node", "best weights per node (p* known)", "oracle"),
     ("best weights a node, calibrated", "same, calibrated (p* known)", "oracle"),
 )
 _STUDENTS = ("student of LF, train", "student of TS, train", "student of LF, val", "student of TS, val")
@@ -77,7 +77,7 @@ def _model(records: Sequence[StudyRecord]) -> list[str]:
         f"p\\* is right about {100 * mean['accuracy']:.1f}% of the nodes, and expects "
         f"{100 * mean['expected_accuracy']:.1f}%.",
         "",
-        "Teachers, integration and students are those of the library, trained with 20 labels a class and 200 "
+        "Teachers, integration and students are those of the library, trained with 20 labels per class and 200 "
         "validation "
         f"labels, temperature 1; distances are means over 700 test nodes. {len(records)} seeds, each with a "
         "graph of its "

@@ -37,7 +37,7 @@ def search_weights(
     Args:
         problem: the graph and its split.
         tasks: prepared tasks with their alphas.
-        settings: how to search, and what to judge by.
+        settings: how to search, and the outer objective.
         training: of every network on the way.
         rng: of everything random.
     """
@@ -66,7 +66,7 @@ def search_weights(
 
 
 def _heldout_parts(problem: Problem, settings: Settings, rng: Rng) -> list[tuple[Problem, np.ndarray]]:
-    """What each search may train on, and the labelled nodes that it is judged by (`weights_from`)."""
+    """What each search may train on, and the labelled nodes of its outer loss (`weights_from`)."""
     nodes = problem.train_nodes
     if settings.autossl_objective == "homophily" or settings.weights_from == "val":
         return [(problem, problem.val_nodes)]

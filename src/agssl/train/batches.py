@@ -3,17 +3,17 @@
 A mini-batch is a set of nodes with all edges between them (an induced subgraph), so that every task, integrator and
 network works on it as on a whole graph. Two ways give the sets:
 
-- `partition`: METIS cuts the graph into small parts once; every epoch deals them anew into groups, one group a step
+- `partition`: METIS cuts the graph into small parts once; every epoch deals them anew into groups, one per step
   (Chiang et al. 2019, Cluster-GCN). Edges between the parts of a group are kept. An epoch costs about as much as one
   full-batch epoch, whatever the size of the groups.
 - `neighbour`: a step sees seeds with sampled neighbours, and there is nothing to prepare. An epoch has as many steps as
   in the other mode; its seeds are distinct and drawn anew, so that over the epochs every node is one equally often.
   Seeds and neighbours alike take part in all losses, so a step has only as many seeds as fill a mini-batch with their
-  neighbours. On average over nodes, one is seen at most once an epoch: less where nodes have few neighbours or share
+  neighbours. On average over nodes, one is seen at most once per epoch: less where nodes have few neighbours or share
   them, and the ones with many neighbours more often than others.
 
 Labels are few: a step that would see none teaches nothing of the classes, so to each set are added labelled nodes (and
-what else the step wants: pairs of a pool, nodes that judge the teachers) with sampled neighbours.
+what else the step wants: pairs of a pool, nodes with held-out labels) with sampled neighbours.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MODES = ("partition", "neighbour")
 FANOUTS = (8, 4)  # neighbours drawn of a seed, and of each of those; 2 beyond
 LABELLED = 64  # labelled nodes that a step sees at least, where there are as many
-PER_GROUP = 4  # parts a group, at least: dealing groups anew mixes nothing if a part is a group
+PER_GROUP = 4  # parts per group, at least: dealing groups anew mixes nothing if a part is a group
 LEAST_EPOCHS, LEAST_PATIENCE = 20, 5
 LONGER = {"partition": 1.0, "neighbour": 1.5}  # times the patience: with sampled neighbours accuracy rises less evenly
 
@@ -50,18 +50,18 @@ class Batches:
 
     graph: Graph
     mode: str
-    nodes: int  # about so many a step, before what is added
+    nodes: int  # about so many per step, before what is added
     hops: int  # from an input to a hidden representation: layers of the encoder
     cache: Path | None = None  # where the partition is kept
 
     @cached_property
     def steps(self) -> int:
-        """Steps an epoch."""
+        """Steps per epoch."""
         return -(-self.graph.num_nodes // self.nodes)
 
     @cached_property
     def seeds(self) -> int:
-        """Seeds a step of neighbour mode, so that no more than `nodes` come of them (or one, with more)."""
+        """Seeds per step of neighbour mode: as many as bring at most `nodes` nodes with them, but at least one."""
         return max(1, self.nodes // _reach(self.fanouts(self.hops)))
 
     @cached_property
@@ -117,10 +117,10 @@ class Batches:
         return (FANOUTS + (2,) * hops)[:hops]
 
     def schedule(self, schedule: Schedule) -> Schedule:
-        """Epochs and patience for so many steps an epoch.
+        """Epochs and patience for so many steps per epoch.
 
         Both count steps: what full-batch training does in one epoch takes one step, and here an epoch has several.
-        Never less than a few epochs, since each is judged once; patience is longer by half in neighbour mode.
+        Never less than a few epochs, since each is evaluated once; patience is longer by half in neighbour mode.
         """
         epochs = min(schedule.epochs, max(LEAST_EPOCHS, -(-schedule.epochs // self.steps)))
         patience = schedule.patience

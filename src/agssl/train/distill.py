@@ -40,7 +40,7 @@ class Distillation:
 
 @dataclass(frozen=True, eq=False)
 class Student:
-    """A distilled network and whom each node trusted."""
+    """A distilled network and its per-node teacher weights."""
 
     network: Trained
     weights: Tensor  # lambda [N, K], at the best validation epoch

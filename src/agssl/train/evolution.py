@@ -1,4 +1,4 @@
-"""AutoSSL-ES: search the task weights by CMA-ES, one whole training a candidate (Jin et al., ICLR 2022)."""
+"""AutoSSL-ES: search the task weights by CMA-ES, one whole training per candidate (Jin et al., ICLR 2022)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def search_by_evolution(
     """The best of `budget` trained candidates in [0, 1]^K; the first generation is drawn around 1/K.
 
     All candidates start from the same weights and see the same draws, so that lambda alone tells them apart. `outer`
-    makes what to judge a network by, anew for each. The history has one record per candidate. A training that is in the
+    makes the outer loss, anew for each. The history has one record per candidate. A training that is in the
     checkpoint store is not done again: which candidates are tried follows from the seed and from what the earlier ones
     gave.
     """

@@ -45,7 +45,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Objective:
-    """What a training minimises, and what it is judged by.
+    """What a training minimises, and the score that chooses its best epoch.
 
     Args:
         losses: gives, for each step of an epoch, the losses by name, among them `loss`, the one to minimise. The step
@@ -70,14 +70,14 @@ def train(
     checkpoint: Checkpoint | None = None,
     stage: str = "training",
 ) -> Iterator[Record]:
-    """Minimise an objective, yielding a record an epoch; the best weights are kept in `best`.
+    """Minimise an objective, yielding one record per epoch; the best weights are kept in `best`.
 
     With a checkpoint, epochs that were trained before are yielded from there, and training goes on after them.
 
     Args:
         module: what to keep at its best; it may be a part of what learns.
         parameters: everything that learns, or groups of it with settings of their own.
-        objective: what to minimise, and what to judge by.
+        objective: what to minimise, and how to score an epoch.
         schedule: learning rate, decay, epochs, patience.
         rng: each epoch draws from its own child, so draws don't depend on the epochs before.
         best: filled in place, so that a caller that stops early has it too.

@@ -131,7 +131,7 @@ def search_by_gradient(
 
     Args:
         inner: the network, its tasks with their alphas, and the labels that it may see.
-        outer: what to judge by.
+        outer: the outer loss.
         training: its epochs and patience are the search's too.
         rate: learning rate of lambda.
         rng: of everything random; that of `inner`, too.

@@ -1,4 +1,4 @@
-"""From a graph and settings to a fitted model: one function a method."""
+"""From a graph and settings to a fitted model: one function per method."""
 
 from __future__ import annotations
 

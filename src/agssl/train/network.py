@@ -30,7 +30,7 @@ class WeightedTask:
 
     @property
     def cache_key(self) -> tuple[object, ...]:
-        """All of it that decides the result of a training, for `Stages.checkpoint`."""
+        """All of it that decides the result of a training, for `CheckpointStore.checkpoint`."""
         return self.name, self.task.settings(), self.targets, self.weight
 
     def extra_nodes(self, rng: Rng) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""By what a search judges task weights: a loss of the network that they gave, in evaluation mode."""
+"""The outer objective of a search for task weights: a loss of the network that they gave, in evaluation mode."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from agssl.train.problem import Problem
 
 
 class Outer(nn.Module):
-    """What a search judges by: a loss of a network. What it remembers from call to call are buffers."""
+    """An outer objective: a loss of a network. What it remembers from call to call are buffers."""
 
-    cache_key: tuple[object, ...]  # what tells one from another of its kind, for `Stages.checkpoint`
+    cache_key: tuple[object, ...]  # what tells one from another of its kind, for `CheckpointStore.checkpoint`
 
 
 class LabelLoss(Outer):

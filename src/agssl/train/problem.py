@@ -155,7 +155,7 @@ class Problem:
             rng: of the epoch.
             labels: whether the steps read labels, so that each part should have labelled nodes.
             wanted: nodes that the next part should have besides, and whose hidden representations are read.
-            judges: of these nodes, too, each part should have some.
+            heldout_nodes: nodes with held-out labels; each part should have some.
         """
         if self.batches is None:
             yield self, rng
