@@ -101,5 +101,5 @@ def _listed(values: Iterable[str]) -> str:
 
 def _machine(record: CellRecord) -> str:
     kind = record["machine"]
-    threads = f"{kind['threads']} thread{'s' * (kind['threads'] > 1)} a cell"
+    threads = f"{kind['threads']} thread{'s' * (kind['threads'] > 1)} per cell"
     return f"{kind['processor']}, {kind['cores']} cores, {threads}, torch {kind['torch']}"
