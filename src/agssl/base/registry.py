@@ -48,7 +48,7 @@ class Registry(Generic[T]):
         >>> list(shapes), shapes["square"](2.0).side
         (['square'], 2.0)
         >>> shapes.describe()
-        [Entry(name='square', summary='Four equal sides.', settings={'side': 1.0})]
+        [PluginEntry(name='square', summary='Four equal sides.', settings={'side': 1.0})]
     """
 
     def __init__(self, kind: str, group: str) -> None:
