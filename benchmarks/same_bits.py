@@ -26,7 +26,7 @@ from typing import Any
 from revisions import ROOT, commit_of, source_of
 from safetensors.numpy import load_file
 
-# By name, what to ask `agssl fit` for. Revisions before the option got its name say --strategy.
+# By name, what to ask `agssl fit` for. Revisions before the option got this name say --setting.
 FITS: dict[str, dict[str, str]] = {
     "lf": {"integration": "lf"},
     "ts": {"integration": "ts"},

@@ -7,10 +7,10 @@ import numpy as np
 BINS = 15
 
 
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Probabilities over the last axis, in double precision."""
-    shifted = np.exp(logits.astype(np.float64) - logits.max(-1, keepdims=True))
-    return shifted / shifted.sum(-1, keepdims=True)
+def softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Probabilities along an axis, in double precision."""
+    shifted = np.exp(logits.astype(np.float64) - logits.max(axis, keepdims=True))
+    return shifted / shifted.sum(axis, keepdims=True)
 
 
 def accuracy(truth: np.ndarray, probabilities: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from agssl import AGSSL
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
 from agssl.data.graph import Graph
-from agssl.encoders import ENCODERS, Network, Pass, Shape, encoder_class, joined
+from agssl.encoders import ENCODERS, Network, Pass, Shape, blueprint, joined
 from agssl.fitting.fit import Resources, fit
 from agssl.ops import subgraph, tiles
 from agssl.ops.adjacency import Adjacency, take_rows
@@ -24,13 +24,19 @@ from agssl.pretext import TASKS
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.infer import infer
 from agssl.train.problem import Problem
+from reference.encoders import Blend, Own
 from reference.graphs import blocks_graph, build, permuted, random_graph
 from reference.settings import quick
 from reference.watching import Largest
 
-EVERY = [*ENCODERS]
+EVERY = [*ENCODERS, "blend:amount=0.3", "own"]
 
 pytestmark = pytest.mark.parametrize("text", EVERY)
+
+
+@pytest.fixture(autouse=True)
+def _with_encoders_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ENCODERS, "_items", {**ENCODERS._items, "blend": Blend, "own": Own})
 
 
 def network(graph: Graph, text: str, seed: int = 0, **changes: object) -> Network:
@@ -225,6 +231,7 @@ def test_memory_grows_with_nodes_and_edges_only(text: str) -> None:
 
 
 def test_it_says_what_it_is(text: str) -> None:
-    kind = encoder_class(Shape(1, 1, 2, encoder=text))
-    assert kind.name == text and kind.propagation in ("symmetric", "mean")
-    assert (kind.__doc__ or "").strip()
+    encoder = blueprint(Shape(1, 1, 2, encoder=text))
+    assert encoder.name == Spec.parse(text).name and encoder.propagation in ("symmetric", "mean")
+    assert encoder.hops == 1 and (type(encoder).__doc__ or "").strip()
+    assert all(parameter.is_meta for parameter in encoder.parameters()), "a blueprint has no weights"

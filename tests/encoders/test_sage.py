@@ -11,7 +11,9 @@ from agssl.encoders import Network, Shape
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.features import Inputs
 from agssl.ops.plan import full_plan
+from agssl.train.problem import Problem
 from reference import dense
+from reference.dense import dense_of
 from reference.graphs import build, random_graph
 
 
@@ -64,6 +66,19 @@ def test_the_mean_is_over_neighbours_and_masked_edges_do_not_count() -> None:
     for i in range(30):
         for j in graph.neighbours(i):
             matrix[i, j] = 1 / graph.degree[i]
-    found = adjacency.normalised
-    dense_found = torch.sparse_csr_tensor(found.indptr, found.indices, found.values, (30, 30)).to_dense()
-    torch.testing.assert_close(dense_found, matrix)
+    torch.testing.assert_close(torch.from_numpy(dense_of(adjacency.normalised)).float(), matrix)
+    source, target = np.array([0]), graph.neighbours(0)[:1].astype(np.int64)
+    matrix[0, target[0]] = matrix[target[0], 0] = 0
+    matrix /= matrix.sum(1, keepdim=True).clamp_min(1e-12)
+    torch.testing.assert_close(torch.from_numpy(dense_of(adjacency.without(source, target))).float(), matrix)
+
+
+def test_a_part_of_a_graph_has_means_over_the_neighbours_that_are_there() -> None:
+    graph = random_graph(30, 60)
+    problem = Problem.of(graph, Shape(6, 4, 3, encoder="sage"))
+    part = problem.part(np.arange(20))
+    source = np.array([next(i for i in range(20) if part.graph.degree[i] > 1)])
+    target = part.graph.neighbours(int(source[0]))[:1].astype(np.int64)
+    for matrix in (part.normalised, part.adjacency.without(source, target)):
+        sums = dense_of(matrix).sum(1)
+        assert np.logical_or(np.isclose(sums, 1), sums == 0).all()

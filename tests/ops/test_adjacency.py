@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 
 from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency, relabel_columns, take_rows
-from agssl.ops.csr import Csr
-from reference.dense import normalised, normalised_of
+from reference.dense import dense_of, normalised, normalised_of
 from reference.graphs import build, edge_list, graphs, random_graph
-
-
-def dense_of(a: Csr) -> np.ndarray:
-    matrix = np.zeros((a.rows, a.columns))
-    rows = np.repeat(np.arange(a.rows), np.diff(a.indptr.numpy()))
-    matrix[rows, a.indices.numpy()] = a.values.numpy()
-    return matrix
 
 
 @given(graph=graphs())

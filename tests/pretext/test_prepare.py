@@ -30,9 +30,9 @@ def test_every_search_range_fits_its_setting(name: str) -> None:
     kind = TASKS[name]
     assert kind.name == name
     assert set(kind.space) <= set(kind().settings())
-    for strategy, values in kind.space.items():
+    for setting, values in kind.space.items():
         for value in values:
-            assert kind(**{strategy: value}).settings()[strategy] == value
+            assert kind(**{setting: value}).settings()[setting] == value
 
 
 def test_settings_are_read_from_the_text() -> None:
@@ -63,7 +63,7 @@ def test_settings_are_read_from_the_text() -> None:
         ("grace:temperature=0", ["temperature", "above 0"]),
         ("grace:temperature=nan", ["nan", "above 0"]),
         ("grace:edges1=1", ["edges1", "[0, 1)"]),
-        ("grace:features2=some", ["some", "[0, 1)"]),
+        ("grace:features2=some", ["features2 = some", "a number"]),
         ("grace:nodes=2.5", ["2.5", "whole number"]),
         ("gca:centrality=closeness", ["closeness", "pagerank"]),
         ("gca:cut=1", ["cut", "[0, 1)"]),

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -15,7 +14,6 @@ from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.encoders import Encoder, Network, Shape
 from agssl.ops.adjacency import Adjacency
-from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
 from agssl.ops.plan import full_plan
 from agssl.pretext import TaskSample, View, Views
@@ -23,6 +21,7 @@ from agssl.pretext.cg3 import supervised_contrast
 from agssl.pretext.prepare import make_task
 from agssl.pretext.views import StepContext
 from reference import dense, rivals
+from reference.dense import dense_of
 from reference.graphs import build
 
 WIDTH = 5
@@ -31,11 +30,6 @@ WIDTH = 5
 def tiny(density: float = 1.0) -> Graph:
     edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 2), (6, 7), (7, 8), (8, 9), (10, 11), (11, 12), (5, 6)]
     return build(14, edges, density=density)
-
-
-def dense_of(a: Csr) -> np.ndarray:
-    parts = (a.values.double().numpy(), a.indices.numpy(), a.indptr.numpy())
-    return sp.csr_matrix(parts, (a.rows, a.columns)).toarray()
 
 
 class Case:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from agssl.data.graph import Graph
 from agssl.encoders import Network
+from agssl.ops.csr import Csr
 from reference.graphs import edge_list
 
 
@@ -41,3 +42,11 @@ def gcn(model: Network, a: np.ndarray, x: np.ndarray, head: np.ndarray | None = 
         h = torch.relu(propagate @ (h @ layer.weight) + layer.bias)
     last = propagate if head is None else torch.tensor(head, dtype=dtype)
     return h, last @ (h @ model.head.layer.weight) + model.head.layer.bias
+
+
+def dense_of(a: Csr) -> np.ndarray:
+    """A sparse matrix, written out."""
+    matrix = np.zeros((a.rows, a.columns))
+    rows = np.repeat(np.arange(a.rows), np.diff(a.indptr.numpy()))
+    matrix[rows, a.indices.numpy()] = a.values.numpy()
+    return matrix

@@ -36,7 +36,7 @@ def search_of(path: Path, graph: Graph | None = None) -> Search:
 
 def run(search: Search, trials: int) -> list[Event]:
     events: list[Event] = []
-    run_study(search, open_study(search), trials, told=events.append)
+    run_study(search, open_study(search), trials, on_event=events.append)
     return events
 
 

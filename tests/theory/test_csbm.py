@@ -10,7 +10,8 @@ import pytest
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.theory.csbm import Csbm, gibbs, propagate_beliefs, softmax
+from agssl.metrics import softmax
+from agssl.theory.csbm import Csbm, gibbs, propagate_beliefs
 
 
 def enumerated(model: Csbm, graph: Graph) -> np.ndarray:

@@ -13,12 +13,13 @@ from scipy.optimize import minimize
 from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.encoders import Network, Shape
+from agssl.metrics import softmax
 from agssl.theory import networks, proposition, study, theorem
-from agssl.theory.csbm import Csbm, propagate_beliefs, softmax
+from agssl.theory.csbm import Csbm, propagate_beliefs
 from agssl.theory.distance import on_simplex, shared_weights, simplex_weights, summing_to_one, unconstrained
 from agssl.theory.figure import figure
 from agssl.theory.proposition import sides
-from agssl.theory.report import table
+from agssl.theory.report import theory_table
 from agssl.theory.study import run
 from agssl.train.infer import infer
 
@@ -146,7 +147,7 @@ def test_a_run_is_recorded_resumed_and_reported(quick: dict, tmp_path: Path, mon
     def measured(seed: int, *_: object) -> dict:
         return {"measured": seed}
 
-    monkeypatch.setattr(study, "measure", measured)
+    monkeypatch.setattr(study, "measure_seed", measured)
     assert run([0, 1], path, **quick)[0] == records[0]  # there already
     assert run([1], path, **quick)[0]["measured"] == 1
     assert run([0], path, **(quick | {"model": Csbm(nodes=130)}))[0]["measured"] == 0  # of another model
@@ -154,7 +155,7 @@ def test_a_run_is_recorded_resumed_and_reported(quick: dict, tmp_path: Path, mon
     path.write_bytes(whole[: whole.rindex(b'"seed":1') + 5])  # killed while it wrote
     assert run([1], path, **quick)[0]["measured"] == 1
 
-    text = table(records)
+    text = theory_table(records)
     assert "p\\* itself" in text and "(2) fails" in text and "nan" not in text
     pytest.importorskip("matplotlib")
     assert len(figure([records[0], copy.deepcopy(records[0])]).axes) == 3

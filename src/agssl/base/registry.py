@@ -77,7 +77,8 @@ class Registry(Generic[T]):
                 raise SettingsError(
                     f"the {self.kind} {name!r} can't be loaded: {self._broken[name]}; mend or remove that package"
                 )
-            raise unknown_name(self.kind, name, self._items)
+            error = unknown_name(self.kind, name, self._items)
+            raise SettingsError(f"{error}; one of your own needs --plugin FILE.py")
         return self._items[name]
 
     def __contains__(self, name: object) -> bool:

@@ -50,7 +50,7 @@ class Spec:
                     f"{registry.kind} {str(self)!r}: {option!r} is not a setting of {self.name}; "
                     + (cure if known else f"it has none, so write {self.name}")
                 )
-            values[key] = _value(value, str(known[key].annotation))
+            values[key] = _value(f"{registry.kind} {str(self)!r}: {key}", value, str(known[key].annotation))
         try:
             return kind(**more, **values)
         except TypeError as error:
@@ -60,9 +60,16 @@ class Spec:
         return ":".join((self.name, *self.options))
 
 
-def _value(text: str, kind: str) -> float | str:
-    """A number where the setting's annotation lets it be one, else the text."""
+def _value(what: str, text: str, kind: str) -> object:
+    """The text as the setting's annotation has it: a truth value, a number, or the text itself."""
+    if "bool" in kind:
+        if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        raise SettingsError(f"{what} = {text}, but it must be true or false")
+    if "str" in kind or not ("int" in kind or "float" in kind):
+        return text
     try:
         return float(text) if "float" in kind else int(text)
     except ValueError:
-        return text
+        must = "a number" if "float" in kind else "a whole number"
+        raise SettingsError(f"{what} = {text}, but it must be {must}") from None

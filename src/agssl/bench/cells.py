@@ -39,7 +39,7 @@ class Cell:
         named = settings.get("tasks", ())
         choose = {task: make_task(task).alphas for task in named if self.settings.alpha_of(task) is None}
         settings |= {"alphas": choose} if choose else {}
-        kinds: list[type] = [type(make_task(task)) for task in named]
+        kinds: list[type] = [type(make_task(task)) for task in self.settings.all_tasks]
         integration = settings.get("integration", "")
         kinds += [INTEGRATORS[integration]] if integration in INTEGRATORS else []
         kinds.append(ENCODERS[Spec.parse(self.settings.encoder).name])

@@ -9,7 +9,7 @@ from agssl.bench.records import Records
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Table
 from agssl.theory.figure import figure
-from agssl.theory.report import table
+from agssl.theory.report import theory_table
 from agssl.theory.study import run, stored
 
 SEEDS = 5
@@ -30,7 +30,7 @@ def _render(scope: Scope, records: Records) -> Rendered:
     if not found:
         return Rendered(Table(notes=["*missing*"]))
     rows = [{"seed": r["seed"], "scheme": name} | values for r in found for name, values in r["schemes"].items()]
-    return Rendered(Table(entries=rows, notes=[table(found)]), {"theory": lambda: figure(found)}, found)
+    return Rendered(Table(entries=rows, notes=[theory_table(found)]), {"theory": lambda: figure(found)}, found)
 
 
 THEORY = Artifact("The paper's theory, measured", lambda scope: [], _render, figures=True, compute=_compute)

@@ -35,7 +35,7 @@ def add_parser(subparsers: Any) -> None:
 
     listing = command_parser(commands, "list", "list the named datasets and where their files are", _LIST)
     listing.add_argument("--json", action="store_true", help="print one JSON value on stdout")
-    listing.set_defaults(handler=run_list)
+    listing.set_defaults(handler=run_data_list)
 
     info = command_parser(commands, "info", "print the facts about a dataset or a graph of your own", _INFO)
     info.add_argument("graph", metavar="NAME", help="a dataset's name, a file or a folder")
@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     pack.add_commands(commands)
 
 
-def run_list(args: argparse.Namespace) -> int:
+def run_data_list(args: argparse.Namespace) -> int:
     """Print the table of datasets."""
     from agssl.data.datasets import DATASETS, where
     from agssl.data.fetch import data_folders

@@ -40,7 +40,7 @@ def run_list(args: argparse.Namespace) -> int:
     if args.what == "datasets":
         from agssl.cli import data
 
-        return data.run_list(args)
+        return data.run_data_list(args)
     entries = sorted(registries()[args.what].describe(), key=lambda entry: entry.name)
     if args.json:
         sys.stdout.write(

@@ -40,8 +40,9 @@ class SettingFields:
     method: str = setting(
         default="agssl",
         kind=Choice(names=METHODS),
-        help="what to train: agssl (one teacher per task, distilled into a student), gcn (labels alone), single (one "
-        "task), joint (all tasks in one network), autossl (joint with task weights that are searched)",
+        help="what to train: agssl (one teacher per task, distilled into a student), gcn (the encoder on labels "
+        "alone), single (one task), joint (all tasks in one network), autossl (joint with task weights that are "
+        "searched)",
     )
     tasks: tuple[str, ...] = setting(
         default=PAPER_TASKS,
@@ -53,7 +54,7 @@ class SettingFields:
     integration: str = setting(
         default="ts",
         kind=Name(example="ts"),
-        help="how teachers are weighed for each node: lf, ts, random, average, weighted, was",
+        help="how teachers are weighed for each node: ts, lf or another that `agssl list integrations` shows",
         methods=("agssl",),
         kw_only=False,
     )
@@ -80,14 +81,14 @@ class SettingFields:
     skip_weight: float = setting(
         default=0.0,
         kind=Number(below=1),
-        help="what a node keeps of itself at each propagation, from 0 (its self-loop alone) to below 1",
+        help="what a node keeps of itself at each propagation beside its self-loop, if it has one: from 0 to below 1",
         search=SearchRange((0.0, 0.2, 0.4, 0.6)),
         counts=lambda settings: settings.skip_weight != 0,
     )
     norm: str = setting(
         default="none",
         kind=Choice(names=NORMS),
-        help="normalisation of hidden layers: none or batch",
+        help="normalisation of hidden layers (not of features): none or batch",
         search=SearchRange(NORMS),
     )
     hidden: int = setting(

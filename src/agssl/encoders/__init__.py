@@ -2,7 +2,7 @@
 
 from agssl.encoders import gcn, sage
 from agssl.encoders.base import ENCODERS, Encoder, Layer, Pass, Shape, Tiles, glorot, joined
-from agssl.encoders.network import Network, Output, encoder_class
+from agssl.encoders.network import Network, Output, blueprint
 
 __all__ = [
     "ENCODERS",
@@ -13,7 +13,7 @@ __all__ = [
     "Pass",
     "Shape",
     "Tiles",
-    "encoder_class",
+    "blueprint",
     "gcn",
     "glorot",
     "joined",

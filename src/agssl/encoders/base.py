@@ -85,12 +85,15 @@ class Layer(nn.Module):
 
         Args:
             hop: the edges. An entry of `hop.matrix` with value 0 is none; `hop.own` has the nodes' own rows.
-            projected: rows below times these columns of each weight, side by side: `chunk` takes them apart.
-
-        Returns:
-            A tensor of its own: the caller adds the bias in place, and other views may read what was projected.
+            projected: rows below times these columns of each weight, side by side: `chunk` takes them apart. Other
+                views may read it too, so it must stay as it is.
         """
         raise NotImplementedError
+
+    def sums(self, hop: Hop, projected: Tensor) -> Tensor:
+        """What `combine` gives, as a tensor that may be changed in place."""
+        found = self.combine(hop, projected)
+        return found.clone() if found.data_ptr() == projected.data_ptr() else found
 
     def matrices(self, tile: int, multiple: int = 1) -> list[Tensor]:
         """The weights side by side, for each tile of so many output columns.
@@ -112,19 +115,34 @@ class Layer(nn.Module):
 
     def from_features(self, x: Inputs, hop: Hop, tile: int) -> Tiles:
         """The sums of a first layer, from the features of the rows below, in column tiles."""
-        return tuple(self.combine(hop, part) for part in x.times(self.matrices(tile), key=self))
+        return tuple(self.sums(hop, part) for part in x.times(self.matrices(tile), key=self))
 
 
 class Encoder(nn.Module):
     """Layers with ReLU, batch norm where asked for, and dropout between them: H [n, hidden] from X.
 
-    To write one: subclass, name it, give it a `layer`, and register it (`ENCODERS.add("mine", Mine)`). Settings of its
-    own are keyword arguments of the constructor, which it must hand on: `super().__init__(shape, rng, heads=heads)`.
-    `propagation` says what `hop.matrix` holds: `symmetric` is Â = D^-1/2 (A + I) D^-1/2, `mean` is D^-1 A.
+    To write one: subclass, name it, give it a `layer`, and register it. `propagation` says what `hop.matrix` holds:
+    `symmetric` is Â = D^-1/2 (A + I) D^-1/2, `mean` is D^-1 A. Settings of its own are keyword arguments of the
+    constructor with defaults. It hands them on, `super().__init__(shape, rng, heads=heads)`, so that a sibling gets
+    them too; `layer` is called in there, and finds them in `self.settings`.
 
     Args:
         shape: what the network looks like.
         rng: of the initial weights.
+
+    Example:
+        >>> from agssl.ops.csr import multiply
+        >>> class Sum(Layer):
+        ...     def combine(self, hop, projected):
+        ...         return hop.own(projected) + multiply(hop.matrix, projected)
+        >>> class Residual(Encoder):
+        ...     '''Graph convolutions that add what a node had before.'''
+        ...     name = "residual"
+        ...     def layer(self, inputs, outputs, rng):
+        ...         return Sum(inputs, outputs, rng)
+        >>> ENCODERS.add("residual", Residual)  # doctest: +SKIP
+
+        A file that ends so is used by `agssl fit digits --plugin residual.py --encoder residual`.
     """
 
     name: ClassVar[str]
@@ -147,7 +165,7 @@ class Encoder(nn.Module):
 
     @property
     def hops(self) -> int:
-        """Propagations from the features to the hidden representation."""
+        """Propagations from the features to the hidden representation: how far a hidden row sees."""
         return len(self.layers)
 
     def sibling(self, rng: Rng) -> Encoder:
@@ -164,7 +182,7 @@ class Encoder(nn.Module):
             if how.rng is not None:
                 h = dropout(h, self.shape.dropout, how.rng.child(how.stream, number))
             layer = self.convolution(number)
-            hidden = self.activate((layer.combine(plan.hop(number), layer.project(h)),), number, how)
+            hidden = self.activate((layer.sums(plan.hop(number), layer.project(h)),), number, how)
         return hidden
 
     def convolution(self, number: int) -> Layer:

@@ -6,7 +6,9 @@ Encoder f: H from X. Head g: Z from dropout(H). A pretext head reads H before dr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
+import torch
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
@@ -62,6 +64,13 @@ class Network(nn.Module):
         return Output(hidden, corrupted, None if plan.head is None else self.head(hidden, plan.last_hop, rng))
 
 
-def encoder_class(shape: Shape) -> type[Encoder]:
-    """The class of a shape's encoder: what it propagates with is known before there is a network."""
-    return ENCODERS[Spec.parse(shape.encoder).name]
+def blueprint(shape: Shape) -> Encoder:
+    """An encoder of this shape without weights: what it propagates with, and how far, is known before training."""
+    return _blueprint(ENCODERS[Spec.parse(shape.encoder).name].__qualname__, shape)
+
+
+@lru_cache(maxsize=64)
+def _blueprint(kind: str, shape: Shape) -> Encoder:
+    """The one of a shape; `kind` tells classes apart that had one name in turn."""
+    with torch.device("meta"):
+        return Spec.parse(shape.encoder).build(ENCODERS, shape=shape, rng=Rng(0))

@@ -88,17 +88,17 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
     alphas = {teacher.name: teacher.alpha for teacher in result.teachers} or result.tasks
     teachers = [teacher.network.logits.cpu().numpy() for teacher in result.teachers]
     return FittedModel(
-        result.model.cpu(),
-        result.model.shape,
-        settings,
-        seed,
-        graph.classes,
-        result.logits.cpu().numpy(),
-        result.best,
-        tuple(alphas),
-        tuple(alphas.values()),
-        np.stack(teachers) if teachers else np.zeros((0, 0, 0), np.float32),
-        None if result.weights is None else result.weights.cpu().numpy(),
+        model=result.model.cpu(),
+        shape=result.model.shape,
+        settings=settings,
+        seed=seed,
+        classes=graph.classes,
+        logits=result.logits.cpu().numpy(),
+        best=result.best,
+        task_names=tuple(alphas),
+        alphas=tuple(alphas.values()),
+        teacher_logits=np.stack(teachers) if teachers else np.zeros((0, 0, 0), np.float32),
+        weights=None if result.weights is None else result.weights.cpu().numpy(),
     )
 
 

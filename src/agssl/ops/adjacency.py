@@ -31,7 +31,7 @@ class Adjacency:
 
     indptr: np.ndarray  # int32 [N + 1]
     indices: np.ndarray  # int32 [2E + N]
-    within: tuple[np.ndarray, np.ndarray] | None = None  # of a part: entries a row, and their sum, in the larger Â
+    within: tuple[np.ndarray, np.ndarray] | None = None  # of a part: entries per row, and their sum, in the larger Â
     skip_weight: float = 0.0
     norm: str = "symmetric"
 
@@ -67,16 +67,19 @@ class Adjacency:
 
     @property
     def _degree(self) -> np.ndarray:
-        """Entries of each row, in the larger graph where this is a part of one; float64, a fresh array."""
-        return (np.diff(self.indptr) if self.within is None else self.within[0]).astype(np.float64)
+        """Entries of each row, in the larger graph where this is a part of one; float64, a fresh array.
+
+        A mean is over the neighbours that are there, so its parts have entries of their own.
+        """
+        own = self.within is None or self.norm == "mean"
+        return (np.diff(self.indptr) if own or self.within is None else self.within[0]).astype(np.float64)
 
     @cached_property
     def _gain(self) -> np.ndarray | None:
         """What each row of a part is scaled by, float32 [N]."""
-        if self.within is None:
+        if self.within is None or self.norm == "mean":
             return None
-        sums = np.add.reduceat(self._entries(self._degree), self.indptr[:-1])
-        return self.within[1] / np.where(sums == 0, 1, sums)
+        return self.within[1] / np.add.reduceat(self._entries(self._degree), self.indptr[:-1])
 
     def _entries(self, degree: np.ndarray) -> np.ndarray:
         """The normalised entries, float32 [2E + N], where rows have so many entries, self-loops included."""

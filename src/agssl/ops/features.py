@@ -25,7 +25,7 @@ from agssl.ops.tiles import permute_rows
 
 _ALL = slice(None)
 Edit = Callable[[Tensor, Tensor], Tensor]  # X W [n, F] after the edit, from X W before it and from W [d, F]
-Products = dict[tuple[int, int], tuple[object, tuple[Tensor, ...]]]  # X W of one step, see `Inputs.sharing`
+Products = dict[tuple[int, int, int], tuple[object, tuple[Tensor, ...]]]  # X W of one step, see `Inputs.sharing`
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Inputs:
 
     def _times(self, weights: Sequence[Tensor], key: object) -> tuple[Tensor, ...]:
         """The product before the edits of rows."""
-        name = (id(key), id(self.columns))
+        name = (id(key), id(self.columns), weights[0].shape[1])
         if self.products is not None and name in self.products:
             return self.products[name][1]
         if self.columns is not None:

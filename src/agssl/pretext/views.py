@@ -24,7 +24,7 @@ class View:
     """Another look at the graph, drawn in `Task.sample` and encoded in `Task.loss`; what is None stays as it is."""
 
     nodes: np.ndarray | None = None  # sorted nodes whose hidden representation is read (fewer cost less); None: all
-    adjacency: Csr | None = None  # what to propagate with
+    adjacency: Csr | None = None  # what to propagate with, whatever the encoder's own normalisation is
     columns: np.ndarray | None = None  # bool [d]: the features that are kept
     masked: np.ndarray | None = None  # bool [N]: the nodes whose features give way to a token
     order: np.ndarray | None = None  # a shuffle of the feature rows
@@ -96,7 +96,7 @@ class Views:
         """H of a view in column tiles, and which rows these are."""
         adjacency = self.given.adjacency if view.adjacency is None else _moved(view.adjacency, self.given.adjacency)
         # As in Planner.step: batch norm averages over whatever rows there are; and a shuffle needs every row.
-        if view.nodes is None or encoder.shape.norm == "batch" or view.order is not None:
+        if view.nodes is None or encoder.shape.norm == "batch" or view.order is not None or view.pool is not None:
             plan = full_plan(adjacency, encoder.hops)
         else:
             plan = pruned_plan(adjacency, encoder.hops, None, view.nodes)

@@ -81,7 +81,13 @@ def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[di
             )
         if baseline.source.fingerprint != run.source.fingerprint:
             raise SettingsError(f"the baseline {baseline.path} is not of the same graph; fit GCN on {run.source.given}")
-        rows.append(_row("GCN", "baseline", [_measured(baseline, seed, part) for seed in baseline.seeds]))
+        rows.append(
+            _row(
+                baseline.settings.encoder.upper(),
+                "baseline",
+                [_measured(baseline, seed, part) for seed in baseline.seeds],
+            )
+        )
     names = run.fitted().task_names if run.settings.method == "agssl" else ()
     taught = [_teachers(run, seed, graph, part) for seed in run.seeds] if names else []
     for k, name in enumerate(names):

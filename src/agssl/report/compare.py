@@ -11,7 +11,7 @@ import numpy as np
 from agssl.base.errors import DataError, SettingsError
 from agssl.store.run import Run
 
-MEASURES = ("test_accuracy", "macro_f1", "log_loss", "ece", "val_accuracy")
+COMPARED_MEASURES = ("test_accuracy", "macro_f1", "log_loss", "ece", "val_accuracy")
 _LEVEL = 0.95
 
 
@@ -30,7 +30,7 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
         {"run": results[number]["run"], "to": first["run"], **_difference(runs[0], runs[number])}
         for number in range(1, len(runs))
     ]
-    return {"measures": list(MEASURES), "runs": results, "differences": differences}
+    return {"measures": list(COMPARED_MEASURES), "runs": results, "differences": differences}
 
 
 def results_of(run: Run) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def results_of(run: Run) -> dict[str, Any]:
 
     summary, seeds = run.metrics, [seed_results(run, seed) for seed in run.seeds]
     what = {key: summary.get(key) for key in ("dataset", "method", "integration", "tasks", "strategy", "seconds")}
-    measures = {name: spread([found[name] for found in seeds]) for name in MEASURES}
+    measures = {name: spread([found[name] for found in seeds]) for name in COMPARED_MEASURES}
     return {"run": str(run.path), **what, "seeds": list(run.seeds), **measures}
 
 
@@ -48,7 +48,7 @@ def seed_results(run: Run, seed: int) -> dict[str, float | None]:
     found = run.seed_metrics(seed)
     try:
         test, val = found["test"] or {}, found["val"]["accuracy"]
-        names = {name: "accuracy" if name == "test_accuracy" else name for name in MEASURES[:-1]}
+        names = {name: "accuracy" if name == "test_accuracy" else name for name in COMPARED_MEASURES[:-1]}
         return {name: test.get(key) for name, key in names.items()} | {"val_accuracy": val}
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"the results of seed {seed} in {run.path} are damaged ({error!r}); fit again") from error
@@ -92,10 +92,10 @@ def welch(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
 def _difference(first: Run, second: Run) -> dict[str, Any]:
     seeds, why = pairs(first, second)
     if first.source.fingerprint != second.source.fingerprint:
-        return {"paired": False, "seeds": [], "note": why, **dict.fromkeys(MEASURES)}
+        return {"paired": False, "seeds": [], "note": why, **dict.fromkeys(COMPARED_MEASURES)}
     both = [{s: seed_results(run, s) for s in (seeds or run.seeds)} for run in (first, second)]
     found: dict[str, Any] = {"paired": bool(seeds), "seeds": seeds, "note": why}
-    for name in MEASURES:
+    for name in COMPARED_MEASURES:
         a, b = ([row[name] for row in rows.values()] for rows in both)
         if any(value is None for value in (*a, *b)):
             found[name] = None

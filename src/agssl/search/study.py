@@ -199,7 +199,7 @@ def run_study(
     study: optuna.Study,
     trials: int,
     jobs: int = 1,
-    told: Callable[[Event], None] = lambda event: None,
+    on_event: Callable[[Event], None] = lambda event: None,
     cluster: Cluster | None = None,
 ) -> None:
     """Go on until `trials` trials are complete in all; a trial's seeds run one by one, and bad trials end early.
@@ -209,7 +209,7 @@ def run_study(
         study: see `open_study`.
         trials: complete ones, those of earlier runs included; at most as many as the space has positions.
         jobs: trials side by side.
-        told: hears of every trial that ends.
+        on_event: hears of every trial that ends.
         cluster: where to score them instead of here; what to try is decided here.
     """
     from optuna.trial import TrialState
@@ -266,7 +266,7 @@ def run_study(
         seconds = time.monotonic() - running.began
         if checkpoints is not None:
             trim(checkpoints.folder)
-        told(Event(number, words[state], mean, len(running.scores), seconds, why))
+        on_event(Event(number, words[state], mean, len(running.scores), seconds, why))
 
     try:
         work(functools.partial(score, common), feed, done, jobs, cluster=cluster)

@@ -93,17 +93,17 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
     model.load_state_dict(state)
     weights = tensors.get("weights")
     fitted = FittedModel(
-        model,
-        shape,
-        Settings.from_dict(about["settings"]),
-        int(about["seed"]),
-        tuple(about["classes"]),
-        tensors["logits"].numpy(),
-        dict(about["best"]),
-        tuple(about["tasks"]),
-        tuple(about["alphas"]),
-        tensors["teacher_logits"].numpy(),
-        None if weights is None else weights.numpy(),
+        model=model,
+        shape=shape,
+        settings=Settings.from_dict(about["settings"]),
+        seed=int(about["seed"]),
+        classes=tuple(about["classes"]),
+        logits=tensors["logits"].numpy(),
+        best=dict(about["best"]),
+        task_names=tuple(about["tasks"]),
+        alphas=tuple(about["alphas"]),
+        teacher_logits=tensors["teacher_logits"].numpy(),
+        weights=None if weights is None else weights.numpy(),
     )
     _check(fitted)
     return fitted

@@ -19,6 +19,7 @@ import numpy as np
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
+from agssl.metrics import softmax
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def gibbs(model: Csbm, graph: Graph, rng: Rng, chains: int = 192, sweeps: int = 
     start = np.concatenate(
         [
             np.repeat(graph.y[:, None], chains // 2, axis=1),
-            _choose(softmax(np.repeat(u, chains - chains // 2, axis=2)), generator),
+            _choose(softmax(np.repeat(u, chains - chains // 2, axis=2), axis=1), generator),
         ],
         axis=1,
     )  # [N, chains]
@@ -144,10 +145,3 @@ def propagate_beliefs(model: Csbm, graph: Graph, rounds: int = 100, tolerance: f
         if change < tolerance:
             break
     return belief
-
-
-def softmax(values: np.ndarray, axis: int = 1) -> np.ndarray:
-    """Exponentials that sum to one along an axis."""
-    result = np.exp(values - values.max(axis, keepdims=True))
-    result /= result.sum(axis, keepdims=True)
-    return result

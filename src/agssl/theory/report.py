@@ -8,7 +8,7 @@ import numpy as np
 
 from agssl.theory.study import StudyRecord
 
-SCHEMES = (  # in the records, in words, family
+SCHEME_ROWS = (  # in the records, in words, family
     ("par", "PAR alone", "teacher"),
     ("clu", "CLU alone", "teacher"),
     ("dgi", "DGI alone", "teacher"),
@@ -50,7 +50,7 @@ def right_side(row: StudyRecord) -> float:
     return float(row["variance_if_independent"] + row["second_term"])
 
 
-def table(records: Sequence[StudyRecord]) -> str:
+def theory_table(records: Sequence[StudyRecord]) -> str:
     """The whole of the report, in Markdown."""
     return "\n".join([*_model(records), *_proposition(records), *_theorem(records), *_schemes(records)]) + "\n"
 
@@ -199,7 +199,7 @@ def _schemes(records: Sequence[StudyRecord]) -> list[str]:
         "| integrated teacher, five tasks | distance to p\\* | test accuracy |",
         "|---|---|---|",
     ]
-    names = [(key, words) for key, words, _ in SCHEMES]
+    names = [(key, words) for key, words, _ in SCHEME_ROWS]
     names += [(key, key.replace("train", "training labels").replace("val", "validation labels")) for key in _STUDENTS]
     for key, words in [*names, ("Bayes", "p* itself")]:
         known = "accuracy" in records[0]["schemes"][key]

@@ -20,8 +20,9 @@ from agssl.config import PAPER_TASKS, Settings, effective
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
 from agssl.integrate.base import mixed
+from agssl.metrics import softmax
 from agssl.pretext.prepare import make_task
-from agssl.theory.csbm import Csbm, Posterior, gibbs, propagate_beliefs, softmax
+from agssl.theory.csbm import Csbm, Posterior, gibbs, propagate_beliefs
 from agssl.theory.distance import on_simplex, shared_weights
 from agssl.theory.networks import MORE_TASKS, Networks, train_networks
 from agssl.theory.proposition import proposition
@@ -52,7 +53,7 @@ def run(
         record = _last(path, wanted)
         if record is None:
             begun = time.process_time()
-            record = wanted | measure(seed, model, settings)
+            record = wanted | measure_seed(seed, model, settings)
             record["cpu_seconds"] = round(time.process_time() - begun, 1)
             record |= {"dataset": "block model", "config": None, "agssl": __version__, "commit": commit()}
             record["machine"] = machine(torch.get_num_threads())
@@ -83,7 +84,7 @@ def _last(path: Path, wanted: StudyRecord) -> StudyRecord | None:
     return found
 
 
-def measure(seed: int, model: Csbm, settings: Settings = SETTINGS) -> StudyRecord:
+def measure_seed(seed: int, model: Csbm, settings: Settings = SETTINGS) -> StudyRecord:
     """Everything for one draw of the model."""
     rng = Rng(seed).child("theory")
     graph = model.draw(rng.child("graph"))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from agssl.base.rng import Rng
-from agssl.theory.csbm import softmax
+from agssl.metrics import softmax
 from agssl.theory.distance import KINDS, linear_weights
 
 ORDERS = 6  # in which teachers are added

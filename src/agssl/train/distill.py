@@ -78,7 +78,7 @@ def train_student(
     def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
         here, known = _within(knowledge, part.nodes)
         own = [weighted.restrict_to(part) for weighted in tasks]
-        output, views, batches = forward(part, model, own, True, rng, everywhere=True)
+        output, views, samples = forward(part, model, own, True, rng, everywhere=True)
         logits = output.logits
         assert logits is not None
         seen = logits if how.student_gradient else logits.detach()
@@ -96,7 +96,7 @@ def train_student(
             "task": part.task_loss(logits.index_select(0, train_at)),
             "distill": distill_kl(logits, target, how.tau),
         }
-        losses |= pretext_losses(heads, own, views, batches)
+        losses |= pretext_losses(heads, own, views, samples)
         total = losses["task"] + how.beta * losses["distill"]
         for weighted in tasks:
             total = total + weighted.weight * losses[weighted.name]

@@ -18,8 +18,9 @@ from agssl.base.errors import GraphError
 from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
 from agssl.data.packed import row_blocks
-from agssl.encoders import Network, Pass
+from agssl.encoders import Layer, Network, Pass
 from agssl.ops import subgraph
+from agssl.ops.adjacency import relabel_columns
 from agssl.ops.features import Inputs
 from agssl.ops.plan import Hop
 from agssl.ops.subgraph import StoredAdjacency
@@ -65,7 +66,7 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
         (onward,) = (head.matrix(),) if last else encoder.convolution(number + 1).matrices(model.shape.hidden)
         above = _room(size, onward.shape[1])
         for start, hop in _hops(graph, model, device):
-            sums = layer.combine(hop, torch.from_numpy(below).to(device))
+            sums = layer.sums(*_cut(layer, hop, below, device))
             block = encoder.activate((sums,), number, Pass())[0]
             if hidden is not None and last:
                 _put(hidden, start, block)
@@ -76,7 +77,7 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
         np.add(below[:, : model.shape.classes], head.layer.bias.cpu().numpy(), out=logits)
         return logits
     for start, hop in _hops(graph, model, device):
-        _put(logits, start, head.finish(head.layer.combine(hop, torch.from_numpy(below).to(device))))
+        _put(logits, start, head.finish(head.layer.sums(*_cut(head.layer, hop, below, device))))
     return logits
 
 
@@ -86,6 +87,18 @@ def _hops(graph: Graph, model: Network, device: str) -> Iterator[tuple[int, Hop]
     for start, stop in row_blocks(graph.indptr, subgraph.BLOCK_ENTRIES):
         rows = np.arange(start, stop)
         yield start, Hop(adjacency.take(rows).to(device), None, rows)
+
+
+def _cut(layer: Layer, hop: Hop, below: np.ndarray, device: str) -> tuple[Hop, Tensor]:
+    """The hop and the rows below that it reads.
+
+    Where a layer has several weights it takes their products apart, which copies them: then of these rows alone.
+    """
+    if len(layer.weights) == 1 or hop.above is None:
+        return hop, torch.from_numpy(below).to(device)
+    columns = np.union1d(hop.matrix.indices.cpu().numpy(), hop.above).astype(np.int64)
+    rows = torch.from_numpy(below[columns]).to(device)
+    return Hop(relabel_columns(hop.matrix, columns), columns, hop.above), rows
 
 
 def _values_a_row(graph: Graph) -> int:

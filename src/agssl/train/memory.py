@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.base.system import free_memory, held_memory, size_text
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.encoders import Encoder, Network, encoder_class
+from agssl.encoders import Encoder, blueprint
 from agssl.ops.plan import WORTHWHILE
 from agssl.ops.subgraph import neighbour_entries
 from agssl.pretext.needs import Needs, stored_entries
@@ -73,7 +72,7 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
     rows, share = _rows(graph, settings, groups), 1.0
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
-        kind = encoder_class(shape_of(graph, settings))
+        kind = blueprint(shape_of(graph, settings))
         views = max(sum(_view_copies(kind, needs) for needs in group) for group in groups)
         rows = nodes * settings.layers * (_copies(kind, settings.layers, shuffled=True) + views)
         share = nodes / graph.num_nodes
@@ -99,7 +98,7 @@ def _groups(graph: Graph, settings: Settings) -> list[list[Needs]]:
 
 def _rows(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> float:
     """Rows of width F that the largest step holds."""
-    n, layers, kind = graph.num_nodes, settings.layers, encoder_class(shape_of(graph, settings))
+    n, layers, kind = graph.num_nodes, settings.layers, blueprint(shape_of(graph, settings))
     last = n * (EVALUATION + 2 * (layers - 1))  # every network ends with a pass over all nodes
     steps = [_step(graph, kind, layers, settings.norm == "batch", group) for group in groups]
     if settings.method == "agssl":
@@ -107,7 +106,7 @@ def _rows(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> float:
     return max(last, *steps)
 
 
-def _step(graph: Graph, kind: type[Encoder], layers: int, whole: bool, tasks: list[Needs]) -> float:
+def _step(graph: Graph, kind: Encoder, layers: int, whole: bool, tasks: list[Needs]) -> float:
     """Rows that one step with these tasks holds."""
     read = [needs.nodes for needs in tasks]
     own = _reach(graph, layers, None if whole or None in read else sum(nodes or 0 for nodes in read))
@@ -120,12 +119,12 @@ def _step(graph: Graph, kind: type[Encoder], layers: int, whole: bool, tasks: li
     return own * copies + views + graph.num_nodes * PREDICTING * predicting
 
 
-def _copies(kind: type[Encoder], layers: int, shuffled: bool) -> float:
+def _copies(kind: Encoder, layers: int, shuffled: bool) -> float:
     """Copies of the hidden rows that the encoder's own pass holds, for each of its layers on average."""
     return kind.row_copies * (1 + FURTHER * (layers - 1) / layers + SHUFFLED * shuffled)
 
 
-def _view_copies(kind: type[Encoder], needs: Needs) -> float:
+def _view_copies(kind: Encoder, needs: Needs) -> float:
     """The same for the further passes of a task."""
     return kind.row_copies * VIEW * needs.views + EVALUATION * needs.frozen_views
 
@@ -164,9 +163,7 @@ def _weights(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> int
 
 def _encoder(graph: Graph, settings: Settings) -> int:
     """Numbers that learn in the encoder."""
-    shape = shape_of(graph, settings)
-    with torch.device("meta"):
-        return sum(parameter.numel() for parameter in Network(shape, Rng(0)).encoder.parameters())
+    return sum(parameter.numel() for parameter in blueprint(shape_of(graph, settings)).parameters())
 
 
 def batch_mode(graph: Graph, settings: Settings, jobs: int = 1) -> str:

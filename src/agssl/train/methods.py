@@ -130,7 +130,7 @@ def train_method(
 
 
 def fit_gcn(context: Context) -> MethodResult:
-    """The plain GCN on the labels alone."""
+    """The encoder on the labels alone, without any task."""
     network = context.network((), context.rng.child("gcn"), "gcn")
     return MethodResult(network.model, network.logits, network.best, {"gcn": network.history})
 

@@ -161,21 +161,21 @@ def step_losses(
     problem: Problem, model: Network, heads: nn.ModuleList, tasks: Sequence[WeightedTask], labels: bool, rng: Rng
 ) -> dict[str, Tensor]:
     """The losses of one step by name: `task` of the labels, if they are asked for, and that of each pretext task."""
-    output, views, batches = forward(problem, model, tasks, labels, rng)
+    output, views, samples = forward(problem, model, tasks, labels, rng)
     losses: dict[str, Tensor] = {}
     if labels:
         assert output.logits is not None
         losses["task"] = problem.task_loss(output.logits)
-    return losses | pretext_losses(heads, tasks, views, batches)
+    return losses | pretext_losses(heads, tasks, views, samples)
 
 
 def pretext_losses(
-    heads: nn.ModuleList, tasks: Sequence[WeightedTask], views: Views, batches: Sequence[TaskSample]
+    heads: nn.ModuleList, tasks: Sequence[WeightedTask], views: Views, samples: Sequence[TaskSample]
 ) -> dict[str, Tensor]:
     """The loss of each task, by name."""
     return {
-        weighted.name: weighted.task.loss(head, views, batch, weighted.targets)
-        for weighted, head, batch in zip(tasks, heads, batches, strict=True)
+        weighted.name: weighted.task.loss(head, views, sample, weighted.targets)
+        for weighted, head, sample in zip(tasks, heads, samples, strict=True)
     }
 
 
@@ -196,8 +196,8 @@ def forward(
         inputs, plan = (problem.inputs, problem.plans.whole) if everywhere else problem.plans.training
         output = model(inputs, plan, rng.child("dropout"))
         return output, Views(output, plan), []
-    batches = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.name)) for w in tasks]
-    masked = [batch.masked for batch in batches if batch.masked is not None]
+    samples = [w.task.sample(w.targets, problem.adjacency, rng.child("sample", w.name)) for w in tasks]
+    masked = [sample.masked for sample in samples if sample.masked is not None]
     adjacency = problem.normalised
     if masked:
         source, target = (np.concatenate(ends) for ends in zip(*masked, strict=True))
@@ -206,14 +206,14 @@ def forward(
         plan = problem.plans.everything(adjacency)
     else:
         nodes = None
-        if all(batch.nodes is not None for batch in batches):
-            nodes = np.concatenate([batch.nodes for batch in batches if batch.nodes is not None])
+        if all(sample.nodes is not None for sample in samples):
+            nodes = np.concatenate([sample.nodes for sample in samples if sample.nodes is not None])
         plan = problem.plans.step(adjacency, problem.train_nodes if labels else None, nodes)
-    orders = [batch.permutation for batch in batches if batch.permutation is not None]
+    orders = [sample.permutation for sample in samples if sample.permutation is not None]
     shuffle = None
     if orders:
         order = torch.from_numpy(orders[0])
         shuffle = (order.to(problem.device), torch.argsort(order).to(problem.device))
     output = model(problem.inputs, plan, rng.child("dropout"), shuffle)
     labelled = (problem.train_nodes, problem.train_labels) if labels else None
-    return output, Views(output, plan, StepContext(model, problem.inputs, problem.normalised, labelled)), batches
+    return output, Views(output, plan, StepContext(model, problem.inputs, problem.normalised, labelled)), samples

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from agssl.data.graph import Graph
-from agssl.encoders import Shape, encoder_class
+from agssl.encoders import Shape, blueprint
 from agssl.ops.adjacency import take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
@@ -56,7 +56,7 @@ class Planner:
 
     @property
     def _hops(self) -> int:
-        return self.problem.shape.layers
+        return blueprint(self.problem.shape).hops
 
     @property
     def _whole(self) -> bool:
@@ -113,7 +113,7 @@ class Planner:
             return self.fixed(problem.eval_nodes)
         graph, adjacency, nodes = problem.graph, problem.stored, problem.eval_nodes
         # Dense features never change where nothing is dropped, so what is propagated takes their place, once.
-        ahead = isinstance(graph.x, np.ndarray) and encoder_class(problem.shape).propagates_features
+        ahead = isinstance(graph.x, np.ndarray) and blueprint(problem.shape).propagates_features
         linear = problem.shape.head == "linear"
         head = take_rows(identity(adjacency.rows), nodes) if linear else adjacency.take(nodes)
         reach = np.unique(head.indices.numpy())

@@ -17,7 +17,7 @@ from agssl.base.rng import Rng
 from agssl.base.world import World
 from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
-from agssl.encoders import Network, Shape, encoder_class
+from agssl.encoders import Network, Shape, blueprint
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
@@ -140,7 +140,7 @@ class Problem:
     @property
     def _propagation(self) -> tuple[float, str]:
         """What decides the values of the propagation, beside the graph."""
-        return self.shape.skip_weight, encoder_class(self.shape).propagation
+        return self.shape.skip_weight, blueprint(self.shape).propagation
 
     def steps(
         self,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.encoders import Shape
+from agssl.encoders import Shape, blueprint
 from agssl.ops.memory import keep_freed_memory
 from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
@@ -16,17 +16,17 @@ from agssl.train.problem import Problem
 def shape_of(graph: Graph, settings: Settings) -> Shape:
     """What a network looks like that these settings ask for on this graph."""
     return Shape(
-        graph.num_features,
-        settings.hidden,
-        graph.num_classes,
-        settings.layers,
-        settings.head,
-        settings.norm,
-        settings.dropout,
-        settings.input_dropout,
-        settings.feature_norm,
-        settings.skip_weight,
-        settings.encoder,
+        features=graph.num_features,
+        hidden=settings.hidden,
+        classes=graph.num_classes,
+        layers=settings.layers,
+        head=settings.head,
+        norm=settings.norm,
+        dropout=settings.dropout,
+        input_dropout=settings.input_dropout,
+        feature_norm=settings.feature_norm,
+        skip_weight=settings.skip_weight,
+        encoder=settings.encoder,
     )
 
 
@@ -46,7 +46,8 @@ def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> B
     """How the graph is cut into mini-batches; None: not at all."""
     if settings.batch in ("auto", "full"):
         return None
-    return Batches(graph, settings.batch, settings.batch_nodes, settings.layers, cache)
+    hops = blueprint(shape_of(graph, settings)).hops
+    return Batches(graph, settings.batch, settings.batch_nodes, hops, cache)
 
 
 def schedule_on(graph: Graph, settings: Settings) -> Schedule:
