@@ -32,12 +32,13 @@ def same(a: Graph, b: Graph) -> None:
             assert nodes.tolist() == b.split.to_arrays()[part].tolist()
 
 
-def example(*, sparse: bool = False, split: bool = True) -> Graph:
+def example(*, sparse: bool = False, split: bool = True, weights: list[float] | None = None) -> Graph:
     x: Any = sp.random(6, 40, 0.05, "csr", np.float32, np.random.default_rng(0)) if sparse else np.eye(6, 3) + 0.5
     return Graph.from_arrays(
         np.array([[0, 1, 2, 3], [1, 2, 3, 4]]),
         x,
         [0, 2, 1, -1, 0, -1],
+        weights=weights,
         classes=["zebra", "ant", "unused", "bee"],
         split=Split(np.array([0, 1]), np.array([2]), np.array([4]), "random:1/1/1 (seed 4)") if split else None,
         name="zoo",
@@ -55,6 +56,12 @@ class TestPyG:
         graph = example(sparse=sparse, split=split)
         data = graph.to_pyg()
         data.validate()
+        same(graph, to_graph(data))
+
+    def test_there_and_back_keeps_the_edge_weights(self) -> None:
+        graph = example(weights=[1, 2, 0.3, 4])
+        data = graph.to_pyg()
+        assert data.edge_weight.shape == (8,)
         same(graph, to_graph(data))
 
     def test_a_graph_without_features_keeps_saying_so(self) -> None:
@@ -109,6 +116,7 @@ class FakeDGL:
 
     def __init__(self, **ndata: torch.Tensor) -> None:
         self.ndata = ndata
+        self.edata: dict[str, torch.Tensor] = {}
 
     def edges(self) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.tensor([0, 1, 2]), torch.tensor([1, 2, 3])

@@ -102,7 +102,7 @@ def put(name: str, data: bytes) -> Callable[[Path], None]:
         (put("meta.json", b"{"), "meta.json"),
         (put("meta.json", b"[" * 100_000), "meta.json"),
         (put("meta.json", b"[]"), "does not say format"),
-        (meta(version=2), "version 2 of the packed format"),
+        (meta(version=3), "version 3 of the packed format"),
         (meta(nodes=13), "indptr.npy"),
         (meta(nodes=-1), "nodes is -1"),
         (meta(nodes=True), "nodes is True"),

@@ -21,7 +21,7 @@ from agssl.data.readers import read_graph
 NODES = (
     "id,f1,f2,label,split\nanna,1,0.5,cat,train\nben,0,2,dog,train\ncarl,3,4,,\ndora,5,6,cat,val\nemil,7,8,dog,test\n"
 )
-EDGES = "source,target,weight\nanna,ben,1\nben,carl,x\ncarl,dora,3\ndora,emil,\n"
+EDGES = "source,target,note\nanna,ben,1\nben,carl,x\ncarl,dora,3\ndora,emil,\n"
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_graph_to_predict_on_needs_no_label_column(folder: Path) -> None:
         ("edges", "carl,dora,3", "-1,dora,3", "edge 2 has the source '-1'"),
         ("edges", "carl,dora,3", "carl,,3", "line 4 has no target"),
         ("edges", "carl,dora,3", "carl", "edges.csv line 4 has 1 cells"),
-        ("edges", "source,target", "from,to", "no column 'source'; it has from, to, weight"),
+        ("edges", "source,target", "from,to", "no column 'source'; it has from, to, note"),
         ("edges", EDGES, "", "is empty"),
     ],
 )

@@ -32,6 +32,7 @@ from reference.watching import Largest
 EVERY = [*ENCODERS, "blend:amount=0.3", "own"]
 
 pytestmark = pytest.mark.parametrize("text", EVERY)
+with_and_without_weights = pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
 
 
 @pytest.fixture(autouse=True)
@@ -61,13 +62,14 @@ def both(model: Network, graph: Graph, rng: Rng | None = None) -> tuple[torch.Te
     return joined(output.hidden), output.logits
 
 
+@with_and_without_weights
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("head", ["conv", "linear"])
 @pytest.mark.parametrize("density", [1.0, 0.4])
 def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
-    text: str, layers: int, head: str, density: float
+    text: str, layers: int, head: str, density: float, weighted: bool
 ) -> None:
-    graph = random_graph(40, 50, density=density)
+    graph = random_graph(40, 50, density=density, weighted=weighted)
     model = network(graph, text, layers=layers, head=head)
     plan = plan_of(graph, model)
     outputs, wanted = np.array([3, 17, 5]), np.array([2, 9, 30])
@@ -86,13 +88,14 @@ def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
+@with_and_without_weights
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("head", ["conv", "linear"])
 @pytest.mark.parametrize("norm", ["none", "batch"])
 def test_inference_block_by_block_is_the_forward_pass(
-    text: str, layers: int, head: str, norm: str, monkeypatch: pytest.MonkeyPatch
+    text: str, layers: int, head: str, norm: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = random_graph(50, 90, density=0.5)
+    graph = random_graph(50, 90, density=0.5, weighted=weighted)
     model = network(graph, text, layers=layers, head=head, norm=norm)
     both(model, graph, Rng(1))  # running averages are no longer those of the start
     monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 20)
@@ -102,8 +105,9 @@ def test_inference_block_by_block_is_the_forward_pass(
     torch.testing.assert_close(torch.from_numpy(found.hidden), hidden, atol=1e-5, rtol=1e-5)
 
 
-def test_relabelling_the_nodes_relabels_the_result(text: str) -> None:
-    graph = random_graph(40, 60, density=0.5)
+@with_and_without_weights
+def test_relabelling_the_nodes_relabels_the_result(text: str, weighted: bool) -> None:
+    graph = random_graph(40, 60, density=0.5, weighted=weighted)
     order = np.random.default_rng(5).permutation(40)
     model = network(graph, text, layers=2)
     here, there = both(model, graph), both(model, permuted(graph, order))
@@ -121,15 +125,16 @@ def test_tiles_change_nothing(text: str, layers: int, monkeypatch: pytest.Monkey
         torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
 
 
-def test_a_masked_edge_is_no_edge(text: str) -> None:
-    graph = random_graph(30, 60)
+@with_and_without_weights
+def test_a_masked_edge_is_no_edge(text: str, weighted: bool) -> None:
+    graph = random_graph(30, 60, weighted=weighted)
     model, adjacency = network(graph, text, layers=2), adjacency_of(graph, text)
     rows = np.repeat(np.arange(30), graph.degree)
     source, target = rows[:4], graph.indices[:4].astype(np.int64)
     gone = {frozenset(pair) for pair in zip(source.tolist(), target.tolist(), strict=True)}
     kept = [(i, j) for i, j in zip(rows.tolist(), graph.indices.tolist(), strict=True) if i < j]
     kept = [pair for pair in kept if frozenset(pair) not in gone]
-    smaller = replace(build(30, kept), x=graph.x, y=graph.y, classes=graph.classes)
+    smaller = replace(build(30, kept, weighted=weighted), x=graph.x, y=graph.y, classes=graph.classes)
     masked = full_plan(adjacency.without(source, target), 2)
     hidden = joined(model(Inputs.of(graph), masked).hidden)
     torch.testing.assert_close(hidden, both(model, smaller)[0], atol=1e-5, rtol=1e-5)
@@ -177,9 +182,10 @@ def test_the_same_seed_gives_the_same_weights(text: str) -> None:
     assert all(torch.equal(a[name], b[name]) for name in a)
 
 
+@with_and_without_weights
 @pytest.mark.parametrize("task", [*TASKS])
-def test_every_task_takes_a_step_and_moves_the_encoder(text: str, task: str) -> None:
-    graph = blocks_graph()
+def test_every_task_takes_a_step_and_moves_the_encoder(text: str, task: str, weighted: bool) -> None:
+    graph = blocks_graph(weighted=weighted)
     result = fit(graph, quick(method="single", tasks=(task,), alpha=1.0, encoder=text, epochs=2))
     fresh = Network(result.fitted.shape, Rng(0).child("teacher", task).child("model"))
     moved = [
@@ -189,22 +195,25 @@ def test_every_task_takes_a_step_and_moves_the_encoder(text: str, task: str) -> 
     assert any(moved) and np.isfinite(result.fitted.logits).all()
 
 
+@with_and_without_weights
 @pytest.mark.parametrize("mode", ["partition", "neighbour"])
-def test_mini_batches_train_it(text: str, mode: str) -> None:
-    graph = blocks_graph()
+def test_mini_batches_train_it(text: str, mode: str, weighted: bool) -> None:
+    graph = blocks_graph(weighted=weighted)
     result = fit(graph, quick(method="gcn", encoder=text, batch=mode, batch_nodes=20, epochs=3))
     assert np.isfinite(result.fitted.logits).all()
 
 
-def test_a_part_that_is_the_whole_graph_propagates_as_the_whole(text: str) -> None:
-    graph = blocks_graph()
+@with_and_without_weights
+def test_a_part_that_is_the_whole_graph_propagates_as_the_whole(text: str, weighted: bool) -> None:
+    graph = blocks_graph(weighted=weighted)
     problem = Problem.of(graph, Shape(graph.num_features, 8, graph.num_classes, encoder=text))
     part = problem.part(np.arange(graph.num_nodes))
     torch.testing.assert_close(part.normalised.values, problem.normalised.values)
 
 
-def test_a_whole_fit_is_saved_and_loaded_with_its_encoder(text: str, tmp_path: Path) -> None:
-    graph = blocks_graph()
+@with_and_without_weights
+def test_a_whole_fit_is_saved_and_loaded_with_its_encoder(text: str, weighted: bool, tmp_path: Path) -> None:
+    graph = blocks_graph(weighted=weighted)
     how = quick(tasks=("clu:clusters=3", "pairsim"), encoder=text)
     model = AGSSL(random_state=0, **{name: getattr(how, name) for name in vars(how)}).fit(graph)
     model.save(tmp_path / "model.safetensors")

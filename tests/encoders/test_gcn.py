@@ -45,11 +45,12 @@ def score(output: Output) -> torch.Tensor:
     return total if output.corrupted is None else total + joined(output.corrupted).square().sum()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("density", [1.0, 0.3])
-def test_logits_and_gradients_are_those_of_pyg(layers: int, density: float) -> None:
+def test_logits_and_gradients_are_those_of_pyg(layers: int, density: float, weighted: bool) -> None:
     conv = pytest.importorskip("torch_geometric.nn").GCNConv
-    graph = random_graph(40, 70, density=density)
+    graph = random_graph(40, 70, density=density, weighted=weighted)
     model = Network(Shape(6, 8, 3, layers), Rng(0))
     for bias in [layer.bias for layer in every_layer(model)]:
         torch.nn.init.normal_(bias, generator=torch.Generator().manual_seed(1))
@@ -60,10 +61,11 @@ def test_logits_and_gradients_are_those_of_pyg(layers: int, density: float) -> N
         theirs.bias.data = ours.bias.detach().clone()
     rows = np.repeat(np.arange(40), graph.degree)
     edge_index = torch.from_numpy(np.stack([rows, graph.indices]))
+    edge_weight = None if graph.weights is None else torch.from_numpy(graph.weights)
     h = torch.from_numpy(dense.dense_features(graph))
     for layer in stack[:-1]:
-        h = torch.relu(layer(h, edge_index))
-    expected = stack[-1](h, edge_index)
+        h = torch.relu(layer(h, edge_index, edge_weight))
+    expected = stack[-1](h, edge_index, edge_weight)
 
     found = model(Inputs.of(graph), whole(graph, layers)).logits
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
@@ -76,10 +78,11 @@ def test_logits_and_gradients_are_those_of_pyg(layers: int, density: float) -> N
         torch.testing.assert_close(ours.bias.grad, theirs.bias.grad, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("head", ["conv", "linear"])
 @pytest.mark.parametrize("layers", [1, 3])
-def test_the_forward_pass_is_the_dense_one_in_double_precision(head: str, layers: int) -> None:
-    graph = random_graph(density=0.4)
+def test_the_forward_pass_is_the_dense_one_in_double_precision(head: str, layers: int, weighted: bool) -> None:
+    graph = random_graph(density=0.4, weighted=weighted)
     model = Network(Shape(6, 8, 3, layers, head), Rng(0)).double()
     output = model(Inputs.of(graph), whole(graph, layers, head))
     # Â is stored in single precision

@@ -59,6 +59,22 @@ def test_a_node_without_neighbours_is_told_by_its_own_row_alone() -> None:
     torch.testing.assert_close(hidden[0], torch.relu(x[0] @ layer.own + x[1] @ layer.near))
 
 
+def test_with_weights_logits_and_gradients_are_those_of_the_dense_formula() -> None:
+    graph = random_graph(40, 70, weighted=True)
+    model = Network(Shape(6, 8, 3, 2, encoder="sage"), Rng(0))
+    mean = torch.from_numpy(dense.mean_of(graph)).float()
+    h = torch.from_numpy(dense.dense_features(graph))
+    for layer in model.encoder.layers:
+        h = torch.relu(h @ layer.own + mean @ h @ layer.near + layer.bias)
+    expected = h @ model.head.layer.own + mean @ h @ model.head.layer.near + model.head.layer.bias
+    plan = full_plan(Adjacency.of(graph, norm="mean").normalised, 2)
+    found = model(Inputs.of(graph), plan).logits
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    ours, theirs = (torch.autograd.grad(z.cos().sum(), list(model.parameters())) for z in (found, expected))
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
+
+
 def test_the_mean_is_over_neighbours_and_masked_edges_do_not_count() -> None:
     graph = random_graph(30, 60)
     adjacency = Adjacency.of(graph, norm="mean")

@@ -102,6 +102,8 @@ KINDS: dict[str, tuple[str, Reader]] = {
     "csv": ("tables/*.csv", lambda f: command("data", "info", f / "tables", "--json")),
     "knn": ("tables/nodes.csv", lambda f: command("data", "info", f / "tables/nodes.csv", "--knn", 3, "--json")),
     "npz": ("graph.npz", lambda f: command("data", "info", f / "graph.npz", "--json")),
+    "weights-csv": ("weighted/edges.csv", lambda f: command("data", "info", f / "weighted", "--json")),
+    "weights-npz": ("weighted.npz", lambda f: command("data", "info", f / "weighted.npz", "--json")),
     "planetoid": ("planetoid/*", read_planetoid),
     "ogb": ("ogb.zip", read_ogb),
     "config": ("config.toml", read_config),

@@ -53,9 +53,19 @@ def write_tables(folder: Path) -> None:
     (folder / "edges.csv").write_text("source,target\n" + "\n".join(links) + "\n")
 
 
-def write_npz(path: Path) -> None:
+def write_weighted(folder: Path) -> None:
+    """The same with a column of edge weights."""
+    write_tables(folder)
+    header, *links = (folder / "edges.csv").read_text().splitlines()
+    rows = [f"{link},{0.25 + at % 7}" for at, link in enumerate(links)]
+    (folder / "edges.csv").write_text(f"{header},weight\n" + "\n".join(rows) + "\n")
+
+
+def write_npz(path: Path, weighted: bool = False) -> None:
     """The layout of gnn-benchmark."""
     adjacency = sp.csr_matrix(np.roll(np.eye(NODES, dtype=np.float32), 1, axis=1))
+    if weighted:
+        adjacency.data += np.arange(NODES, dtype=np.float32)
     features = sp.random(NODES, 12, 0.2, "csr", np.float32, np.random.default_rng(0))
     arrays: dict[str, Any] = {"labels": np.arange(NODES) % 3}
     for prefix, matrix in (("adj", adjacency), ("attr", features)):
@@ -146,6 +156,8 @@ def write_corpus(folder: Path) -> None:
 
     write_tables(folder / "tables")
     write_npz(folder / "graph.npz")
+    write_weighted(folder / "weighted")
+    write_npz(folder / "weighted.npz", weighted=True)
     write_planetoid(folder / "planetoid")
     write_ogb(folder / "ogb.zip")
     write_splits(folder / "splits")

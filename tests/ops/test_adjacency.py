@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,8 +12,8 @@ from hypothesis import strategies as st
 
 from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency, relabel_columns, take_rows
-from reference.dense import dense_of, normalised, normalised_of
-from reference.graphs import build, edge_list, graphs, random_graph
+from reference.dense import dense_of, mean_of, normalised, normalised_of
+from reference.graphs import build, edge_list, edge_weights, graphs, random_graph
 
 
 @given(graph=graphs())
@@ -47,14 +49,33 @@ def test_removing_edges_equals_building_the_graph_without_them(graph: Graph, dat
         ends = np.concatenate([ends, ends[::-1, ::2]], axis=1)
     a = Adjacency.of(graph).without(ends[0], ends[1])
     rest = [e for e in edges if e not in gone]
-    np.testing.assert_allclose(dense_of(a), normalised(graph.num_nodes, rest), atol=1e-6)
+    np.testing.assert_allclose(dense_of(a), normalised(graph.num_nodes, rest, edge_weights(graph)), atol=1e-6)
     assert a.symmetric
     np.testing.assert_array_equal(dense_of(a), dense_of(a).T)
 
 
+@given(graph=graphs(min_nodes=2), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_the_mean_over_neighbours_is_by_weight_and_without_masked_edges(graph: Graph, data: st.DataObject) -> None:
+    adjacency, edges = Adjacency.of(graph, norm="mean"), edge_list(graph)
+    np.testing.assert_allclose(dense_of(adjacency.normalised), mean_of(graph), atol=1e-6)
+    gone = data.draw(st.lists(st.sampled_from(edges), unique=True)) if edges else []
+    source, target = np.array(gone, dtype=np.int64).reshape(-1, 2).T
+    np.testing.assert_allclose(dense_of(adjacency.without(source, target)), mean_of(graph, tuple(gone)), atol=1e-6)
+    keep = np.array([edge not in gone for edge in edges], dtype=bool)
+    np.testing.assert_allclose(dense_of(adjacency.thinned(keep)), mean_of(graph, tuple(gone)), atol=1e-6)
+
+
+def test_a_light_edge_is_not_lost_beside_a_heavy_one_that_is_masked() -> None:
+    graph = replace(build(3, [(0, 1), (0, 2)]), weights=np.array([1e15, 1e-15, 1e15, 1e-15], dtype=np.float32))
+    masked = dense_of(Adjacency.of(graph, norm="mean").without(np.array([0]), np.array([1])))
+    np.testing.assert_array_equal(masked, [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("skip_weight", [0.3, 0.9])
-def test_a_node_keeps_so_much_of_itself_whatever_is_done_to_its_edges(skip_weight: float) -> None:
-    graph = random_graph()
+def test_a_node_keeps_so_much_of_itself_whatever_is_done_to_its_edges(skip_weight: float, weighted: bool) -> None:
+    graph = random_graph(weighted=weighted)
     edges, eye = edge_list(graph), np.eye(graph.num_nodes)
     adjacency = Adjacency.of(graph, skip_weight=skip_weight)
     source, target = np.array(edges[:5]).T
@@ -63,7 +84,7 @@ def test_a_node_keeps_so_much_of_itself_whatever_is_done_to_its_edges(skip_weigh
         (adjacency.without(source, target), edges[5:]),
         (adjacency.thinned(np.arange(len(edges)) >= 5), edges[5:]),
     ]:
-        expected = (1 - skip_weight) * normalised(graph.num_nodes, rest) + skip_weight * eye
+        expected = (1 - skip_weight) * normalised(graph.num_nodes, rest, edge_weights(graph)) + skip_weight * eye
         np.testing.assert_allclose(dense_of(a), expected, atol=1e-6)
 
 
@@ -86,7 +107,7 @@ def test_thinning_equals_building_the_graph_with_the_edges_that_stay(graph: Grap
     keep = np.random.default_rng(seed).random(len(edges)) < 0.6
     a = adjacency.thinned(keep)
     rest = [edge for edge, stays in zip(edges, keep, strict=True) if stays]
-    np.testing.assert_allclose(dense_of(a), normalised(graph.num_nodes, rest), atol=1e-6)
+    np.testing.assert_allclose(dense_of(a), normalised(graph.num_nodes, rest, edge_weights(graph)), atol=1e-6)
     assert a.symmetric and a.nnz == 2 * len(rest) + graph.num_nodes
     np.testing.assert_array_equal(dense_of(a), dense_of(a).T)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 
@@ -16,7 +17,8 @@ from reference.graphs import build, graphs, random_graph
 @settings(max_examples=40, deadline=None)
 def test_nodes_share_a_first_group_when_they_have_the_same_neighbours(graph: Graph) -> None:
     groups = same_neighbours(graph.adjacency().astype(float), np.random.default_rng(0))
-    near = [frozenset(graph.neighbours(i).tolist()) for i in range(graph.num_nodes)]
+    a = graph.adjacency().toarray()
+    near = [tuple(row) if row.any() else () for row in a]  # with the weights of these edges
     for i in range(graph.num_nodes):
         for j in range(i):
             assert (groups[i] == groups[j]) == (bool(near[i]) and near[i] == near[j])
@@ -43,8 +45,10 @@ def test_the_strongest_link_is_taken_first() -> None:
     assert groups[1] == groups[3]
 
 
-def test_the_ways_down_and_up_follow_their_formulas() -> None:
-    graph = random_graph(30, 60)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_ways_down_and_up_follow_their_formulas(weighted: bool) -> None:
+    graph = random_graph(30, 60, weighted=weighted)
+    a = graph.adjacency().toarray()
     groups = coarse_groups(graph, 2, np.random.default_rng(0))
     m = groups.max() + 1
     assert m < 15
@@ -53,7 +57,7 @@ def test_the_ways_down_and_up_follow_their_formulas() -> None:
     for i in range(30):
         for j in graph.neighbours(i):
             if groups[i] != groups[j]:
-                coarse[groups[i], groups[j]] += 1
+                coarse[groups[i], groups[j]] += a[i, j]
     coarse += np.eye(m)
     degree = coarse.sum(1)
     coarse /= np.sqrt(degree[:, None] * degree[None, :])

@@ -197,9 +197,10 @@ def test_pairsim_has_a_finite_loss_where_one_kind_of_pair_is_missing(edges: list
     loss.backward()
 
 
+@pytest.mark.parametrize("edge_weights", [False, True])
 @pytest.mark.parametrize("beside", [[], ["par", "dgi"]], ids=["alone", "in joint training"])
-def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list[str]) -> None:
-    graph = random_graph(40, 60)
+def test_masked_edges_are_absent_from_the_propagation_of_their_step(beside: list[str], edge_weights: bool) -> None:
+    graph = random_graph(40, 60, weighted=edge_weights)
     problem = Problem.of(graph, network(graph).shape)
     tasks = [make_task(text) for text in [*beside, "pairsim:pairs=10"]]
     weighted = [WeightedTask(t.name, t, t.prepare(graph, Rng(0)), 1.0) for t in tasks]

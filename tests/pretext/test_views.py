@@ -20,7 +20,7 @@ from agssl.pretext.gca import drop_weights
 from agssl.pretext.prepare import make_task
 from agssl.pretext.views import StepContext
 from agssl.train.methods import train_method
-from reference.graphs import blocks_graph, edge_list, random_graph
+from reference.graphs import blocks_graph, edge_list, edge_weights, random_graph
 from reference.settings import quick
 
 SEVEN = ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl", "graphmae")
@@ -42,16 +42,18 @@ def test_the_share_of_dropped_edges_and_features_is_as_asked() -> None:
 
 
 CENTRALITY = {
-    "degree": lambda g: dict(g.degree()),
+    "degree": lambda g: dict(g.degree(weight="weight")),
     "pagerank": lambda g: nx.pagerank(g, tol=1e-12, max_iter=1000),
-    "eigenvector": lambda g: nx.eigenvector_centrality_numpy(g),
+    "eigenvector": lambda g: nx.eigenvector_centrality_numpy(g, weight="weight"),
 }
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("centrality", CENTRALITY)
-def test_gca_drops_by_the_centralities_of_networkx(centrality: str) -> None:
-    graph = random_graph(30, 90, density=0.5)
-    g = nx.Graph(edge_list(graph))
+def test_gca_drops_by_the_centralities_of_networkx(centrality: str, weighted: bool) -> None:
+    graph = random_graph(30, 90, density=0.5, weighted=weighted)
+    g = nx.Graph()
+    g.add_weighted_edges_from((i, j, weight) for (i, j), weight in edge_weights(graph).items())
     g.add_nodes_from(range(30))
     assert nx.is_connected(g)
     phi = CENTRALITY[centrality](g)

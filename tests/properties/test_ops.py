@@ -35,7 +35,7 @@ def dense(a) -> np.ndarray:  # type: ignore[no-untyped-def]
 @given(graph=graphs())
 def test_propagation_keeps_the_root_of_the_degree_and_enlarges_nothing(graph: Graph) -> None:
     a = dense(Adjacency.of(graph).normalised)
-    root = np.sqrt(graph.degree + 1)
+    root = np.sqrt(graph.weighted_degree + 1)
     np.testing.assert_allclose(a @ root, root, rtol=1e-5)
     assert np.abs(np.linalg.eigvalsh(a)).max() < 1 + 1e-5
 

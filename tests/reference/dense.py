@@ -9,14 +9,16 @@ from torch import Tensor
 from agssl.data.graph import Graph
 from agssl.encoders import Network
 from agssl.ops.csr import Csr
-from reference.graphs import edge_list
+from reference.graphs import edge_list, edge_weights
+
+Weights = dict[tuple[int, int], float]
 
 
-def normalised(num_nodes: int, edges: list[tuple[int, int]]) -> np.ndarray:
-    """D^-1/2 (A + I) D^-1/2, entry by entry, float64 [N, N]."""
+def normalised(num_nodes: int, edges: list[tuple[int, int]], weights: Weights | None = None) -> np.ndarray:
+    """D^-1/2 (A + I) D^-1/2, entry by entry, float64 [N, N]; edges have weight 1 where none is given."""
     a = np.eye(num_nodes)
     for i, j in edges:
-        a[i, j] = a[j, i] = 1
+        a[i, j] = a[j, i] = 1 if weights is None else weights[i, j]
     degree = [sum(a[i]) for i in range(num_nodes)]
     for i in range(num_nodes):
         for j in range(num_nodes):
@@ -26,7 +28,18 @@ def normalised(num_nodes: int, edges: list[tuple[int, int]]) -> np.ndarray:
 
 def normalised_of(graph: Graph, without: tuple[tuple[int, int], ...] = ()) -> np.ndarray:
     """Â of a graph, with some edges (smaller end first) taken out beforehand."""
-    return normalised(graph.num_nodes, [e for e in edge_list(graph) if e not in without])
+    return normalised(graph.num_nodes, [e for e in edge_list(graph) if e not in without], edge_weights(graph))
+
+
+def mean_of(graph: Graph, without: tuple[tuple[int, int], ...] = ()) -> np.ndarray:
+    """D^-1 A: the mean over neighbours by weight, entry by entry, float64 [N, N]."""
+    a = np.zeros((graph.num_nodes, graph.num_nodes))
+    for (i, j), weight in edge_weights(graph).items():
+        if (i, j) not in without:
+            a[i, j] = a[j, i] = weight
+    for row in a:
+        row /= sum(row) or 1
+    return a
 
 
 def dense_features(graph: Graph) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +22,7 @@ def build(
     density: float = 1.0,
     seed: int = 0,
     name: str = "graph",
+    weighted: bool = False,
 ) -> Graph:
     """A graph from a list of undirected edges, row by row; labels go round the classes.
 
@@ -40,7 +42,25 @@ def build(
     order = np.arange(num_nodes)
     split = Split(order[: 2 * classes], order[2 * classes : 4 * classes], order[4 * classes :])
     names = tuple(f"c{c}" for c in range(classes))
-    return Graph(indptr, indices, x if density == 1 else sp.csr_matrix(x), y, names, split, name)
+    weights = None
+    if weighted:
+        pairs = [(i, j) for i, n in enumerate(near) for j in sorted(n)]
+        weights = np.array([pair_weight(i, j) for i, j in pairs], dtype=np.float32)
+    x = x if density == 1 else sp.csr_matrix(x)
+    return Graph(indptr, indices, x, y, names, split, name, weights=weights)
+
+
+def pair_weight(i: int, j: int) -> float:
+    """A weight in 0.1 .. 5, the same for (i, j) and (j, i)."""
+    return round(0.1 + 4.9 * ((31 * min(i, j) + 17 * max(i, j)) % 101 / 100) ** 2, 3)
+
+
+def edge_weights(graph: Graph) -> dict[tuple[int, int], float]:
+    """The weight of every undirected edge, smaller end first."""
+    weights = np.ones(len(graph.indices)) if graph.weights is None else graph.weights
+    rows = np.repeat(np.arange(graph.num_nodes), graph.degree)
+    found = zip(rows.tolist(), graph.indices.tolist(), weights.tolist(), strict=True)
+    return {(i, j): value for i, j, value in found if i < j}
 
 
 def random_edges(num_nodes: int, count: int, seed: int) -> list[tuple[int, int]]:
@@ -55,7 +75,9 @@ def random_graph(num_nodes: int = 30, count: int = 45, seed: int = 0, **kwargs: 
     return build(num_nodes, random_edges(num_nodes, count, seed), seed=seed, **kwargs)  # type: ignore[arg-type]
 
 
-def blocks_graph(num_nodes: int = 60, classes: int = 3, seed: int = 0, density: float = 1.0) -> Graph:
+def blocks_graph(
+    num_nodes: int = 60, classes: int = 3, seed: int = 0, density: float = 1.0, weighted: bool = False
+) -> Graph:
     """A graph that can be learned: most edges stay in a class, and features tell the class with some noise."""
     draw = np.random.default_rng(seed)
     edges = []
@@ -65,10 +87,10 @@ def blocks_graph(num_nodes: int = 60, classes: int = 3, seed: int = 0, density: 
         other = int(draw.integers(num_nodes))
         if draw.random() < 0.2 and other != i:
             edges.append((i, other))
-    graph = build(num_nodes, edges, classes=classes, features=8, density=density, seed=seed)
+    graph = build(num_nodes, edges, classes=classes, features=8, density=density, seed=seed, weighted=weighted)
     signal = np.eye(classes, 8, dtype=np.float32)[graph.y]
     x = graph.x + signal if density == 1 else sp.csr_matrix(graph.x.toarray() + signal)
-    return Graph(graph.indptr, graph.indices, x, graph.y, graph.classes, graph.split, "blocks")
+    return replace(graph, x=x, name="blocks")
 
 
 def edge_list(graph: Graph) -> list[tuple[int, int]]:
@@ -81,20 +103,26 @@ def permuted(graph: Graph, order: np.ndarray) -> Graph:
     new = np.argsort(order)
     edges = [(int(new[i]), int(new[j])) for i, j in edge_list(graph)]
     plain = build(graph.num_nodes, edges, classes=graph.num_classes)
+    weights = None
+    if graph.weights is not None:
+        matrix = graph.adjacency()[order][:, order]
+        matrix.sort_indices()
+        weights = matrix.data
     split = None
     if graph.split is not None:
         split = Split(*(np.sort(new[part]) for part in (graph.split.train, graph.split.val, graph.split.test)))
-    return Graph(plain.indptr, plain.indices, graph.x[order], graph.y[order], graph.classes, split, graph.name)
+    about = {"indptr": plain.indptr, "indices": plain.indices, "weights": weights}
+    return replace(graph, x=graph.x[order], y=graph.y[order], split=split, **about)
 
 
 @st.composite
 def graphs(draw: st.DrawFn, max_nodes: int = 12, min_nodes: int = 1) -> Graph:
-    """Any small graph: no edges, isolated nodes, several components, or complete."""
+    """Any small graph: no edges, isolated nodes, several components, or complete; with and without edge weights."""
     nodes = draw(st.integers(min_nodes, max_nodes))
     pairs = [(i, j) for i in range(nodes) for j in range(i + 1, nodes)]
     edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     density = draw(st.sampled_from([1.0, 0.4]))
-    return build(nodes, edges, density=density, seed=draw(st.integers(0, 1000)))
+    return build(nodes, edges, density=density, seed=draw(st.integers(0, 1000)), weighted=draw(st.booleans()))
 
 
 @st.composite

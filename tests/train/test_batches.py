@@ -44,8 +44,9 @@ def batched(graph: Graph, mode: str, nodes: int = 20, **changes) -> Problem:
     return replace(problem, batches=Batches(problem.graph, mode, nodes, problem.shape.layers))
 
 
-def test_a_part_gathers_as_much_as_the_whole_graph_does(monkeypatch) -> None:
-    graph = blocks_graph()
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_part_gathers_as_much_as_the_whole_graph_does(monkeypatch, weighted: bool) -> None:
+    graph = blocks_graph(weighted=weighted)
     monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 23)
     problem, full = batched(graph, "partition"), dense.normalised_of(graph)
     np.testing.assert_allclose(problem.stored.sums, full.sum(1), rtol=1e-6)
@@ -60,8 +61,9 @@ def test_a_part_gathers_as_much_as_the_whole_graph_does(monkeypatch) -> None:
     np.testing.assert_allclose(whole.values, Problem.of(graph, problem.shape).normalised.values, rtol=1e-5)
 
 
-def test_a_node_of_a_part_keeps_as_much_of_itself_as_in_the_whole_graph() -> None:
-    graph, nodes = blocks_graph(), np.arange(10, 45)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_node_of_a_part_keeps_as_much_of_itself_as_in_the_whole_graph(weighted: bool) -> None:
+    graph, nodes = blocks_graph(weighted=weighted), np.arange(10, 45)
     plain = batched(graph, "partition").part(nodes).normalised
     kept = batched(graph, "partition", skip_weight=0.3).part(nodes).normalised
     a, b = (
@@ -71,8 +73,9 @@ def test_a_node_of_a_part_keeps_as_much_of_itself_as_in_the_whole_graph() -> Non
     np.testing.assert_allclose(b, 0.7 * a + 0.3 * np.eye(35), rtol=1e-5)
 
 
-def test_masked_edges_of_a_part_are_gone_from_its_propagation() -> None:
-    graph = blocks_graph()
+@pytest.mark.parametrize("weighted", [False, True])
+def test_masked_edges_of_a_part_are_gone_from_its_propagation(weighted: bool) -> None:
+    graph = blocks_graph(weighted=weighted)
     part = batched(graph, "partition").part(np.arange(10, 45))
     source, target = np.array([edge_list(part.graph)[0]]).T
     csr = part.adjacency.without(source, target)
@@ -149,8 +152,9 @@ def test_classes_weigh_in_a_part_as_they_do_in_the_whole() -> None:
 @pytest.mark.parametrize("head", ["conv", "linear"])
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("density", [1.0, 0.4])
-def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, layers, head, norm) -> None:
-    graph = blocks_graph(density=density)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, layers, head, norm, weighted) -> None:
+    graph = blocks_graph(density=density, weighted=weighted)
     model = Network(shape_of(graph, layers=layers, head=head, norm=norm), Rng(1))
     monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 37)
     monkeypatch.setattr(inference, "ON_DISK", 100)
@@ -170,8 +174,9 @@ def test_inference_block_by_block_is_the_dense_network(monkeypatch, density, lay
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("density", [1.0, 0.4])
 @pytest.mark.parametrize("most", [1 << 23, 10])
-def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head, layers, density, most) -> None:
-    graph = blocks_graph(density=density)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head, layers, density, most, weighted) -> None:
+    graph = blocks_graph(density=density, weighted=weighted)
     monkeypatch.setattr(planner, "EVALUATED", most)
     monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 31)
     problem = batched(graph, "partition", head=head, layers=layers)
@@ -275,11 +280,14 @@ def test_a_stopped_student_goes_on_to_the_same_records(tmp_path: Path, mode: str
     assert train_method(graph, how, seed=1, checkpoints=checkpoints).history == train_method(graph, how, seed=1).history
 
 
-@pytest.mark.parametrize("density", [1.0, 0.4])
-def test_a_graph_on_disk_gives_the_same_bits(tmp_path: Path, density: float) -> None:
-    graph = blocks_graph(density=density)
+@pytest.mark.parametrize(
+    ("density", "weighted", "mode"),
+    [(1.0, False, "partition"), (0.4, False, "partition"), (1.0, True, "partition"), (1.0, True, "neighbour")],
+)
+def test_a_graph_on_disk_gives_the_same_bits(tmp_path: Path, density: float, weighted: bool, mode: str) -> None:
+    graph = blocks_graph(density=density, weighted=weighted)
     write_packed(graph, tmp_path / "packed")
-    how = settings(tasks=("par", "pairdis"), batch="partition", batch_nodes=24)
+    how = settings(tasks=("par", "pairdis"), batch=mode, batch_nodes=24)
     mapped = open_packed(tmp_path / "packed").with_split(graph.split)
     assert torch.equal(train_method(graph, how).logits, train_method(mapped, how).logits)
 

@@ -23,6 +23,7 @@ from agssl.cli.options import (
     check_workers,
     cores,
     make_plan,
+    say_weights,
     with_ray,
     workers,
 )
@@ -119,7 +120,9 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.store.run_writer import RunWriter
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    how |= {"weight": args.weight, "unweighted": args.unweighted}
     graph = open_graph(args.graph, split=None, say=say, **how)
+    say_weights(graph)
     if graph.missing is not None:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch

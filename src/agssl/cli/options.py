@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import SettingsError
+from agssl.cli.common import say
 from agssl.config import DESCRIBED, RUN_KEYS, Settings, none_for_zero, read_toml
 from agssl.config.kinds import Flag, Kind
 from agssl.shipped import settings_for
 
 if TYPE_CHECKING:
+    from agssl.data.graph import Graph
     from agssl.scale.cluster import Cluster
 
 MOST_SEEDS = 10_000  # nobody waits for more, and a slip of the finger should not fill the memory with a list of them
@@ -57,6 +59,23 @@ def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None
     )
     parser.add_argument("--metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
     parser.add_argument("--label", metavar="COLUMN", help=f"the column with the labels (default: label){same}")
+    add_weights(parser, same)
+
+
+def add_weights(parser: argparse.ArgumentParser, same: str = "") -> None:
+    """Which edge weights to use; `same` ends the help."""
+    which = parser.add_mutually_exclusive_group()
+    text = f"the column of the edge list with the weights (default: weight, if there is one){same}"
+    which.add_argument("--weight", metavar="COLUMN", help=text)
+    which.add_argument("--unweighted", action="store_true", help=f"ignore edge weights{same}")
+
+
+def say_weights(graph: Graph) -> None:
+    """One line about the edge weights, where there are any."""
+    about = graph.weight_facts()
+    if about is not None:
+        span = f"{about['min']:.4g} to {about['max']:.4g}, {about['mean']:.4g} on average"
+        say(f"edge weights are used ({span}); --unweighted ignores them")
 
 
 def add_compute(parser: argparse.ArgumentParser) -> None:

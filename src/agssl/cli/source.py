@@ -63,12 +63,17 @@ class Source:
         knn = args.knn
         if knn is None and past is not None and _without_edges(args.graph):
             knn = past.knn
+        weight, unweighted = args.weight, args.unweighted
+        if past is not None and weight is None and not unweighted:
+            weight, unweighted = past.weight if knn is None else None, past.unweighted
         graph = open_graph(
             args.graph,
             split=None,
             knn=knn,
             metric=args.metric or (past.metric if past else "cosine"),
             label=args.label or (past.label if past else "label"),
+            weight=weight,
+            unweighted=unweighted,
             require_labels=False,
             say=say,
         )

@@ -98,7 +98,7 @@ def read_dataset(spec: DatasetSpec, folders: DataFolders, say: Say = log.info) -
         return read_planetoid(paths, name=spec.name)
     from agssl.data.shchur import read_shchur
 
-    return read_shchur(paths[0], name=spec.name, binary=True, notify=False)
+    return read_shchur(paths[0], name=spec.name, binary=True, notify=False, unweighted=True)
 
 
 def _digits(name: str) -> Graph:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("agssl")
 
+FAR = 100  # edges that weigh so many times as much as a self-loop, or as little, on average: hardly what is meant
+
 Features: TypeAlias = np.ndarray | sp.csr_matrix
 
 
@@ -44,6 +46,8 @@ class Graph:
         name: what to call the graph in messages and results.
         node_names: a name per node, [N]; None: they are numbered.
         missing: what the data lack, as a sentence for the user; None: nothing.
+        weights: of the edges, float32 [2E] beside `indices`, positive, the same in both directions; None: all count the
+            same.
 
     Example:
         >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
@@ -64,6 +68,7 @@ class Graph:
     name: str = "graph"
     node_names: np.ndarray | None = None  # str [N]
     missing: str | None = None  # what is not there (the features of ogbn-arxiv), as a sentence for the user
+    weights: np.ndarray | None = None  # float32 [2E]
 
     @classmethod
     def from_arrays(
@@ -72,6 +77,8 @@ class Graph:
         x: Any,
         y: Any,
         *,
+        weights: Any = None,
+        unweighted: bool = False,
         classes: Sequence[Any] | None = None,
         split: Split | None = None,
         name: str = "graph",
@@ -84,12 +91,15 @@ class Graph:
         """Validate, symmetrise and clean a graph; it never changes the arrays that it is given.
 
         One-way edges get their reverse; self-loops and duplicates are dropped. One warning on the logger "agssl" says
-        so, once per call: Python prints it on stderr even where nobody configured logging.
+        so, once per call: Python prints it on stderr even where nobody configured logging. What becomes of weights is
+        in `agssl.data.weights`.
 
         Args:
-            edges: int array [2, E], or a SciPy sparse adjacency (its weights are not used).
+            edges: int array [2, E], or a SciPy sparse adjacency, whose values are weights.
             x: features [N, d], dense or SciPy sparse; None only together with `missing`.
             y: labels [N]; numbers or strings, with -1, NaN, None or "" where a node has none.
+            weights: of the edges [2, E], positive and finite; all equal count as none.
+            unweighted: ignore weights, whatever they are.
             classes: names of the classes; numbers in `y` are then positions in it.
             split: the split that comes with the data.
             name: what to call the graph in messages and results.
@@ -115,13 +125,18 @@ class Graph:
             )
         if features.shape[1] == 0 and missing is None and len(labels):
             raise GraphError("the nodes have no features; give at least one numeric column")
-        indptr, indices, report = clean_edges(edges, len(labels))
+        names_array = check_node_names(node_names, len(labels))
+        indptr, indices, found, report = clean_edges(
+            edges, len(labels), weights, unweighted=unweighted, names=names_array
+        )
         if split is not None:
             check_split(split, labels)
         if notify and str(report):
             log.warning("%s: %s", name, report)
-        names_array = check_node_names(node_names, len(labels))
-        return cls(indptr, indices, features, labels, names, split, name, names_array, missing)
+        if notify and found is not None and not 1 / FAR <= found.mean(dtype=np.float64) <= FAR:
+            advice = "but a node counts itself with weight 1; divide the weights by a typical one"
+            log.warning("%s: edge weights are %.3g on average, %s", name, found.mean(dtype=np.float64), advice)
+        return cls(indptr, indices, features, labels, names, split, name, names_array, missing, found)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For other processes: a graph on disk is opened there again, and not sent."""
@@ -130,7 +145,8 @@ class Graph:
         folder = stored_in(self)
         if folder is None:
             return super().__reduce_ex__(protocol)
-        names = ("y", "classes", "split", "name", "node_names", "missing")
+        names = ["y", "classes", "split", "name", "node_names", "missing"]
+        names += ["weights"] if self.weights is None else []  # the folder may have some
         return _opened, (folder, {name: getattr(self, name) for name in names})
 
     @property
@@ -158,14 +174,29 @@ class Graph:
         """Neighbours of each node, int64 [N]."""
         return np.diff(self.indptr)
 
+    @cached_property
+    def weighted_degree(self) -> np.ndarray:
+        """The sum of the weights of each node's edges, float64 [N]; without weights, `degree`."""
+        if self.weights is None:
+            return self.degree
+        sums = np.zeros(self.num_nodes)
+        linked = self.degree > 0  # entries from one such node's first to the next one's are all its own
+        if linked.any():
+            sums[linked] = np.add.reduceat(self.weights, self.indptr[:-1][linked], dtype=np.float64)
+        return sums
+
     def neighbours(self, node: int) -> np.ndarray:
         """The nodes next to `node`, int32, sorted."""
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
 
     def adjacency(self) -> sp.csr_matrix:
-        """The adjacency as a SciPy matrix of ones (float32)."""
-        ones = np.ones(len(self.indices), dtype=np.float32)
-        return sp.csr_matrix((ones, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
+        """The adjacency as a SciPy matrix of weights, or of ones (float32)."""
+        values = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights.copy()
+        return sp.csr_matrix((values, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
+
+    def unweighted(self) -> Graph:
+        """The same graph without edge weights."""
+        return self if self.weights is None else replace(self, weights=None)
 
     def with_split(self, split: Split) -> Graph:
         """The same graph with another split."""
@@ -192,13 +223,14 @@ class Graph:
         return replace(self, y=y)
 
     def info(self) -> dict[str, Any]:
-        """The facts about the graph, ready for JSON; `missing` is there only where something is."""
+        """The facts about the graph, ready for JSON; `weights` and `missing` are there only where something is."""
         filled = int(np.count_nonzero(self.x) if isinstance(self.x, np.ndarray) else self.x.nnz)
         cells = self.num_nodes * self.num_features
         facts = {
             "name": self.name,
             "nodes": self.num_nodes,
             "edges": self.num_edges,
+            **({} if self.weights is None else {"weights": self.weight_facts()}),
             "features": self.num_features,
             "classes": self.num_classes,
             "density": filled / cells if cells else None,
@@ -207,6 +239,13 @@ class Graph:
             "split": self.split.sizes() if self.split is not None else {"train": 0, "val": 0, "test": 0},
         }
         return facts | ({"missing": self.missing} if self.missing else {})
+
+    def weight_facts(self) -> dict[str, float] | None:
+        """The least, mean and greatest weight of an edge; None where edges have none."""
+        if self.weights is None:
+            return None
+        least, mean, most = self.weights.min(), self.weights.mean(dtype=np.float64), self.weights.max()
+        return {"min": float(least), "mean": float(mean), "max": float(most)}
 
     def homophily(self) -> float | None:
         """The share of edges between nodes of one class, among the edges with both ends labelled."""
@@ -223,10 +262,11 @@ class Graph:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of edges and features: the key under which prepared targets are cached."""
+        """A hash of edges, their weights if any, and features: the key under which prepared targets are cached."""
         digest = hashlib.blake2b(digest_size=16)
         arrays = [self.indptr, self.indices]
         arrays += [self.x] if isinstance(self.x, np.ndarray) else [self.x.indptr, self.x.indices, self.x.data]
+        arrays += [] if self.weights is None else [self.weights]
         for array in arrays:
             digest.update(str((array.dtype, array.shape)).encode())
             digest.update(np.ascontiguousarray(array).data)

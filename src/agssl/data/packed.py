@@ -6,6 +6,7 @@
 | `indptr.npy`, `indices.npy` | the symmetric CSR adjacency: int64 [N + 1], int32 [2E] |
 | `x.npy`, or `x_indptr.npy`, `x_indices.npy`, `x_data.npy` | features, dense float32 [N, d] or CSR |
 | `y.npy` | labels, int64 [N], -1 for unlabelled |
+| `weights.npy` | weights of the edges, float32 [2E] beside `indices`, in a folder of version 2 |
 | `split.npz`, `node_names.npy` | where the graph has them |
 
 A folder is there in full or not at all. Opening reads the adjacency once, to check it, and nothing of the features.
@@ -29,8 +30,10 @@ from agssl.base.errors import DataError, GraphError
 from agssl.data.graph import Features, Graph
 from agssl.data.splits import Split, check_split
 from agssl.data.validate import check_node_names
+from agssl.data.weights import LEAST, MOST
 
-FORMAT, VERSION = "agssl-graph", 1
+FORMAT = "agssl-graph"
+PLAIN, WEIGHTED = 1, 2  # versions; a program that knows only the first refuses weights, and does not drop them
 PIECE = 1 << 22  # entries handled at a time
 META = "meta.json"
 
@@ -75,6 +78,7 @@ def write_packed(graph: Graph, folder: str | os.PathLike[str]) -> None:
         arrays["x"] = graph.x
     else:
         arrays |= {f"x_{part}": getattr(graph.x, part) for part in ("indptr", "indices", "data")}
+    arrays |= {} if graph.weights is None else {"weights": graph.weights}
     with atomic_folder(folder) as staging:
         for name, array in arrays.items():
             step = max(1, PIECE // max(1, int(np.prod(array.shape[1:]))))
@@ -98,7 +102,7 @@ def seal(folder: Path, graph: Graph, source: Mapping[str, Any] | None = None) ->
         np.save(folder / "node_names.npy", graph.node_names, allow_pickle=False)
     meta = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": PLAIN if graph.weights is None else WEIGHTED,
         "name": graph.name,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
@@ -115,7 +119,8 @@ def seal(folder: Path, graph: Graph, source: Mapping[str, Any] | None = None) ->
 def stored_in(graph: Graph) -> Path | None:
     """The packed folder whose adjacency and features a graph has mapped; None where any of them is in memory."""
     x = (graph.x,) if isinstance(graph.x, np.ndarray) else (graph.x.indptr, graph.x.indices, graph.x.data)
-    folders = {_mapped_from(array) for array in (graph.indptr, graph.indices, *x)}
+    weights = () if graph.weights is None else (graph.weights,)
+    folders = {_mapped_from(array) for array in (graph.indptr, graph.indices, *x, *weights)}
     return folders.pop() if len(folders) == 1 else None
 
 
@@ -150,7 +155,8 @@ def open_packed(folder: str | os.PathLike[str], *, name: str | None = None) -> G
     indptr = _load(folder, "indptr", "i", (nodes + 1,))
     indices = _load(folder, "indices", "i", (2 * meta["edges"],))
     _check_rows(folder, indptr, indices, nodes, nodes, "indices")
-    _check_symmetric(folder, indptr, indices)
+    weights = _weights(folder, indptr, len(indices)) if meta["version"] == WEIGHTED else None
+    _check_symmetric(folder, indptr, indices, weights)
     y = _load(folder, "y", "i", (nodes,))
     if nodes and (y.min() < -1 or y.max() >= len(meta["classes"])):
         raise _bad(folder, "y.npy", f"a label is outside -1..{len(meta['classes']) - 1}")
@@ -163,7 +169,7 @@ def open_packed(folder: str | os.PathLike[str], *, name: str | None = None) -> G
         raise _bad(folder, "split.npz or node_names.npy", str(error)) from error
     x = _features(folder, nodes, columns, meta["sparse"])
     classes = tuple(meta["classes"])
-    return Graph(indptr, indices, x, y, classes, split, name or meta["name"], names, meta["missing"])
+    return Graph(indptr, indices, x, y, classes, split, name or meta["name"], names, meta["missing"], weights)
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
@@ -173,9 +179,9 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         raise _bad(folder, META, str(error)) from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise _bad(folder, META, f"it does not say format {FORMAT!r}")
-    if meta.get("version") != VERSION:
+    if meta.get("version") not in (PLAIN, WEIGHTED):
         raise DataError(
-            f"{folder} has version {meta.get('version')!r} of the packed format, this program reads {VERSION}; "
+            f"{folder} has version {meta.get('version')!r} of the packed format, this program reads up to {WEIGHTED}; "
             "pack the graph again, or update agssl"
         )
     whole = {key: meta.get(key) for key in ("nodes", "edges", "features")}
@@ -203,6 +209,19 @@ def _load(folder: Path, name: str, kind: str = "", shape: tuple[int, ...] = ()) 
     if kind == "i" and array.dtype not in (np.int32, np.int64):
         raise _bad(folder, path.name, f"its type is {array.dtype}, expected int32 or int64")
     return np.asarray(array)  # a plain array that keeps the map alive
+
+
+def _weights(folder: Path, indptr: np.ndarray, entries: int) -> np.ndarray:
+    """The weights of the edges, each in the range that `check_weights` allows."""
+    weights = _load(folder, "weights", "f", (entries,))
+    if weights.dtype != np.float32:
+        raise _bad(folder, "weights.npy", f"its type is {weights.dtype}, expected float32")
+    for first, last in row_blocks(indptr):
+        block = weights[indptr[first] : indptr[last]]
+        odd = np.flatnonzero(~((block >= np.float32(LEAST)) & (block <= np.float32(MOST))))
+        if len(odd):
+            raise _bad(folder, "weights.npy", f"the weight {block[odd[0]]} is not positive and finite")
+    return weights
 
 
 def _features(folder: Path, nodes: int, columns: int, sparse: bool) -> Features:
@@ -247,8 +266,8 @@ def _check_rows(folder: Path, indptr: np.ndarray, indices: np.ndarray, rows: int
             raise _bad(folder, f"{name}.npy", "a row is not sorted, or has an entry twice")
 
 
-def _check_symmetric(folder: Path, indptr: np.ndarray, indices: np.ndarray) -> None:
-    """Refuse self-loops and edges without their reverse, found by sums of hashes in O(1) memory."""
+def _check_symmetric(folder: Path, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> None:
+    """Refuse self-loops and edges without their reverse of the same weight, found by sums of hashes in O(1) memory."""
     balance = np.uint64(0)
     for first, last in row_blocks(indptr):
         source = np.repeat(np.arange(first, last, dtype=np.int64), np.diff(indptr[first : last + 1]))
@@ -257,11 +276,15 @@ def _check_symmetric(folder: Path, indptr: np.ndarray, indices: np.ndarray) -> N
             raise _bad(folder, "indices.npy", f"node {source[source == target][0]} has an edge to itself")
         low, high = np.minimum(source, target), np.maximum(source, target)
         mixed = _mix((low << 32 | high).view(np.uint64))
+        if weights is not None:
+            bits = np.ascontiguousarray(weights[indptr[first] : indptr[last]]).view(np.uint32)
+            mixed = _mix(mixed ^ bits.astype(np.uint64))
         down = source > target
         with np.errstate(over="ignore"):
             balance += mixed[~down].sum(dtype=np.uint64) - mixed[down].sum(dtype=np.uint64)
     if balance != 0:
-        raise _bad(folder, "indices.npy", "an edge lacks its reverse")
+        lacks = "an edge lacks its reverse" + ("" if weights is None else ", or this has another weight")
+        raise _bad(folder, "indices.npy", lacks)
 
 
 def _mix(keys: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from agssl.data.graph import Graph
 from agssl.data.split_files import part_name
 from agssl.data.splits import PARTS, Split
 from agssl.data.validate import as_features
+from agssl.data.weights import COLUMN, WeightChoice, weight_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,12 +31,15 @@ def read_graph(
     metric: str = "cosine",
     label: str = "label",
     name: str | None = None,
+    weight: str | None = None,
+    unweighted: bool = False,
     require_labels: bool = True,
 ) -> Graph:
     """Read, check and clean a graph.
 
-    - A folder with `edges.(csv|tsv|parquet)` (`source`, `target`, more columns ignored) and `nodes.(csv|tsv|parquet)`
-      (`id`, feature columns, `label`, optional `split` of train, val, test or nothing). Ids may be any text.
+    - A folder with `edges.(csv|tsv|parquet)` (`source`, `target`, optional `weight`, more columns ignored) and
+      `nodes.(csv|tsv|parquet)` (`id`, feature columns, `label`, optional `split` of train, val, test or nothing). Ids
+      may be any text.
     - One such table of nodes, where `knn` links each node to the nodes most like it; `id` is then optional.
     - `.npz` in the layout of Shchur et al.'s gnn-benchmark, `.graphml`, or a folder in OGB's raw layout.
     - A packed folder (see `agssl.data.packed`), whose arrays are memory-mapped.
@@ -46,6 +50,8 @@ def read_graph(
         metric: "cosine" or "euclidean", for `knn`.
         label: the column (or GraphML attribute) with the labels; an empty one is unlabelled.
         name: what to call the graph; the file's or folder's name by default.
+        weight: the column of the edge list (or GraphML attribute) of weights; `weight` by default, if there is one.
+        unweighted: ignore edge weights.
         require_labels: as for `Graph.from_arrays`.
 
     Raises:
@@ -63,8 +69,11 @@ def read_graph(
     """
     path = Path(path)
     name = name or path.resolve().stem
+    weights = WeightChoice(weight, unweighted)
+    if knn is not None and weight is not None:
+        raise SettingsError(f"weight is {weight!r}, but knn = {knn} makes edges without weights; leave one of them out")
     if path.is_dir():
-        return _read_folder(path, knn, metric, label, name, require_labels)
+        return _read_folder(path, knn, metric, label, name, require_labels, weights)
     if not path.is_file():
         raise DataError(f"{path} does not exist; give {FORMATS}")
     ending = path.suffix.lower()
@@ -74,19 +83,21 @@ def read_graph(
                 f"{path} is one table without an edge list; give the folder that has edges.csv and nodes.csv, or build "
                 "edges from the features with knn=10 (--knn 10)"
             )
-        return _from_tables(path, None, knn, metric, label, name, require_labels)
+        return _from_tables(path, None, knn, metric, label, name, require_labels, weights)
     if knn is not None:
         raise SettingsError(f"knn is {knn}, but {path} brings its own edges; leave knn out")
     if ending == ".npz":
         from agssl.data.shchur import read_shchur
 
-        return read_shchur(path, name=name, require_labels=require_labels)
+        return read_shchur(path, name=name, require_labels=require_labels, unweighted=unweighted)
     if ending == ".graphml":
-        return _read_graphml(path, label, name, require_labels)
+        return _read_graphml(path, label, name, require_labels, weights)
     raise DataError(f"cannot tell what {path} is by its ending {ending!r}; give {FORMATS}")
 
 
-def _read_folder(path: Path, knn: int | None, metric: str, label: str, name: str, require_labels: bool) -> Graph:
+def _read_folder(
+    path: Path, knn: int | None, metric: str, label: str, name: str, require_labels: bool, weights: WeightChoice
+) -> Graph:
     from agssl.data.ogb import is_ogb, read_ogb
     from agssl.data.packed import is_packed, open_packed
     from agssl.data.tables import find_table
@@ -94,7 +105,8 @@ def _read_folder(path: Path, knn: int | None, metric: str, label: str, name: str
     if is_packed(path):
         if knn is not None:
             raise SettingsError(f"knn is {knn}, but {path} brings its own edges; leave knn out")
-        return open_packed(path, name=name)
+        graph = open_packed(path, name=name)
+        return graph.unweighted() if weights.ignored else graph
     edges, nodes = find_table(path, "edges"), find_table(path, "nodes")
     if nodes is None:
         if edges is None and is_ogb(path):
@@ -108,11 +120,18 @@ def _read_folder(path: Path, knn: int | None, metric: str, label: str, name: str
         )
     if edges is not None and knn is not None:
         raise SettingsError(f"knn is {knn}, but {edges} is an edge list already; leave knn out or move that file away")
-    return _from_tables(nodes, edges, knn, metric, label, name, require_labels)
+    return _from_tables(nodes, edges, knn, metric, label, name, require_labels, weights)
 
 
 def _from_tables(
-    nodes: Path, edges: Path | None, knn: int | None, metric: str, label: str, name: str, require_labels: bool
+    nodes: Path,
+    edges: Path | None,
+    knn: int | None,
+    metric: str,
+    label: str,
+    name: str,
+    require_labels: bool,
+    weights: WeightChoice,
 ) -> Graph:
     from agssl.data.tables import number_matrix, read_table
 
@@ -128,18 +147,18 @@ def _from_tables(
     y: Any = np.full(table.num_rows, -1)
     if label in table.column_names:
         y = table[label].to_pylist()
+    values = None
     if edges is None:
         from agssl.data.knn import knn_edges
 
         assert knn is not None
         links = knn_edges(x, knn, metric)
     else:
-        links = _read_edges(edges, ids, nodes)
+        links, values = _read_edges(edges, ids, nodes, weights)
     split = _split_column(table, ids, nodes)
     # k-nearest-neighbour edges are one-way by nature; only the user's own are worth a notice
-    return Graph.from_arrays(
-        links, x, y, split=split, name=name, node_names=ids, require_labels=require_labels, notify=edges is not None
-    )
+    about: dict[str, Any] = {"split": split, "name": name, "node_names": ids, "require_labels": require_labels}
+    return Graph.from_arrays(links, x, y, weights=values, notify=edges is not None, **about)
 
 
 def _ids(table: pa.Table, path: Path) -> np.ndarray:
@@ -166,13 +185,18 @@ def _ids(table: pa.Table, path: Path) -> np.ndarray:
     return ids
 
 
-def _read_edges(path: Path, ids: np.ndarray, nodes: Path) -> np.ndarray:
+def _read_edges(
+    path: Path, ids: np.ndarray, nodes: Path, weights: WeightChoice
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The edges [2, E] and their weights, if they have any."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from agssl.data.tables import read_table, text_column
 
-    table = read_table(path, ["source", "target"], required=["source", "target"], only_text=True)
+    weight = [] if weights.ignored else [weights.column or COLUMN]
+    required = ["source", "target"] + (weight if weights.column is not None else [])
+    table = read_table(path, ["source", "target", *weight], required=required, only_text=True)
     known = pa.array(ids)
     ends = []
     for side in ("source", "target"):
@@ -185,7 +209,7 @@ def _read_edges(path: Path, ids: np.ndarray, nodes: Path) -> np.ndarray:
                 f"{nodes.name}; add that node or drop the edge"
             )
         ends.append(index.to_numpy().astype(np.int64))
-    return np.vstack(ends)
+    return np.vstack(ends), weight_column(table, weight[0], path) if weight else None
 
 
 def _split_column(table: pa.Table, ids: np.ndarray, path: Path) -> Split | None:
@@ -212,7 +236,7 @@ def split_from_words(words: list[str], ids: np.ndarray, where: str) -> Split | N
     return Split.from_arrays({part: np.array(nodes, dtype=np.int64) for part, nodes in parts.items()})
 
 
-def _read_graphml(path: Path, label: str, name: str, require_labels: bool) -> Graph:
+def _read_graphml(path: Path, label: str, name: str, require_labels: bool, weights: WeightChoice) -> Graph:
     try:
         import networkx as nx
     except ImportError as error:
@@ -223,4 +247,5 @@ def _read_graphml(path: Path, label: str, name: str, require_labels: bool) -> Gr
         graph = nx.read_graphml(path)
     except Exception as error:  # the XML parser and networkx raise errors of many kinds
         raise DataError(f"cannot read {path}: {error}; it must be GraphML") from error
-    return from_networkx(graph, label=label, name=name, require_labels=require_labels)
+    how: dict[str, Any] = {"weight": weights.column, "unweighted": weights.ignored}
+    return from_networkx(graph, label=label, name=name, require_labels=require_labels, **how)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from agssl.base.errors import DataError, SettingsError, unknown_name
 from agssl.data.datasets import DATASETS, dataset_spec, is_dataset, read_dataset
@@ -23,6 +24,8 @@ def open_graph(
     knn: int | None = None,
     metric: str = "cosine",
     label: str = "label",
+    weight: str | None = None,
+    unweighted: bool = False,
     require_labels: bool = True,
     say: Say = log.info,
 ) -> Graph:
@@ -35,15 +38,20 @@ def open_graph(
         knn: for `read_graph`.
         metric: for `read_graph`.
         label: for `read_graph`.
+        weight: for `read_graph`; named datasets have no edge weights.
+        unweighted: for `read_graph`.
         require_labels: for `read_graph`.
         say: gets a line for each file that has to be fetched.
     """
     if is_dataset(text):
         if knn is not None:
             raise SettingsError(f"knn is {knn}, but the dataset {text} brings its own edges; leave knn out")
+        if weight is not None:
+            raise SettingsError(f"weight is {weight!r}, but the dataset {text} has no edge weights; leave weight out")
         graph = read_dataset(dataset_spec(text), data_folders(), say)
     elif Path(text).exists():
-        graph = read_graph(text, knn=knn, metric=metric, label=label, require_labels=require_labels)
+        weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted}
+        graph = read_graph(text, knn=knn, metric=metric, label=label, require_labels=require_labels, **weights)
     elif "/" in text or "\\" in text or Path(text).suffix:
         raise DataError(f"{text} does not exist; check the path, or name a dataset: {', '.join(DATASETS)}")
     else:

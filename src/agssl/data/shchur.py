@@ -13,7 +13,13 @@ from agssl.data.graph import Graph
 
 
 def read_shchur(
-    path: Path, *, name: str | None = None, binary: bool = False, require_labels: bool = True, notify: bool = True
+    path: Path,
+    *,
+    name: str | None = None,
+    binary: bool = False,
+    require_labels: bool = True,
+    notify: bool = True,
+    unweighted: bool = False,
 ) -> Graph:
     """The graph in `path`; nothing pickled is ever read, so names stored that way are left out.
 
@@ -24,6 +30,7 @@ def read_shchur(
         binary: make every positive feature 1, as the usual loaders of the Amazon and Coauthor graphs do.
         require_labels: as for `Graph.from_arrays`.
         notify: as for `Graph.from_arrays`.
+        unweighted: ignore the values of the adjacency, beside which are zero.
     """
     arrays = Archive(path)
     adjacency = _csr(arrays, "adj", path)
@@ -41,6 +48,7 @@ def read_shchur(
         node_names=node_names,
         require_labels=require_labels,
         notify=notify,
+        unweighted=unweighted,
     )
 
 

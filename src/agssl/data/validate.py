@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from agssl.base.errors import GraphError
+from agssl.data.weights import all_equal, check_weights, symmetric_weights
 
 log = logging.getLogger("agssl")
 
@@ -28,29 +29,48 @@ class EdgeReport:
     mirrored: int
     loops: int
     duplicates: int
+    summed: bool = False  # duplicates: their weights were added up
+    unequal: int = 0  # edges whose directions had different weights
 
     def __str__(self) -> str:
         parts = []
         if self.mirrored:
             parts.append(f"made {self.mirrored:,} one-way edges two-way")
-        dropped = [f"{n:,} {what}" for n, what in ((self.loops, "self-loops"), (self.duplicates, "duplicates")) if n]
+        untidy = ((self.loops, "self-loops"), (0 if self.summed else self.duplicates, "duplicates"))
+        dropped = [f"{n:,} {what}" for n, what in untidy if n]
         if dropped:
             parts.append(f"dropped {' and '.join(dropped)}")
+        if self.summed and self.duplicates:
+            parts.append(f"added the weights of {self.duplicates:,} duplicates")
+        if self.unequal:
+            parts.append(f"took the larger weight of {self.unequal:,} edges whose two directions differ")
         return ", ".join(parts)
 
 
-def clean_edges(edges: Any, num_nodes: int) -> tuple[np.ndarray, np.ndarray, EdgeReport]:
+def clean_edges(
+    edges: Any, num_nodes: int, weights: Any = None, *, unweighted: bool = False, names: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, EdgeReport]:
     """The symmetric CSR adjacency (indptr int64, indices int32 sorted in each row) without loops or duplicates.
 
+    With it come the weights of its entries, float32 (see `agssl.data.weights`); None where there are none, or where all
+    are equal.
+
     Args:
-        edges: int array [2, E], or a SciPy sparse adjacency whose non-zero entries are the edges.
+        edges: int array [2, E], or a SciPy sparse adjacency whose non-zero entries are the edges, with their weights.
         num_nodes: N; every index must be below.
+        weights: of the edges [2, E], one each.
+        unweighted: read no weights.
+        names: of the nodes, for messages.
     """
     if num_nodes < 1:
         raise GraphError("the graph has no nodes; give at least one row of features per node")
-    source, target = _endpoints(edges, num_nodes)
+    source, target, stored = _endpoints(edges, num_nodes)
     for end in (source, target):
         _check_range(end, num_nodes)
+    if weights is not None and stored is not None:
+        raise GraphError("there are edge weights beside an adjacency that has its own values; give one of the two")
+    weights = None if unweighted else stored if weights is None else weights
+    values = None if weights is None else check_weights(weights, (source, target), names)
     keep = source != target
     loops = len(source) - int(keep.sum())
     ones = np.ones(len(source) - loops, dtype=bool)  # bool, because any number of copies of an edge sum to True
@@ -58,11 +78,15 @@ def clean_edges(edges: Any, num_nodes: int) -> tuple[np.ndarray, np.ndarray, Edg
     one_way.sum_duplicates()
     both = (one_way + one_way.T).tocsr()
     both.sort_indices()
-    report = EdgeReport(both.nnz - one_way.nnz, loops, len(ones) - one_way.nnz)
-    return both.indptr.astype(np.int64), both.indices.astype(np.int32), report
+    found, unequal = None, 0
+    if values is not None and not all_equal(values[keep]):
+        found, unequal = symmetric_weights(source[keep], target[keep], values[keep], num_nodes)
+    report = EdgeReport(both.nnz - one_way.nnz, loops, len(ones) - one_way.nnz, found is not None, unequal)
+    return both.indptr.astype(np.int64), both.indices.astype(np.int32), found, report
 
 
-def _endpoints(edges: Any, num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+def _endpoints(edges: Any, num_nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Sources, targets, and the values of a sparse adjacency."""
     if sp.issparse(edges):
         if edges.shape != (num_nodes, num_nodes):
             raise GraphError(
@@ -71,7 +95,7 @@ def _endpoints(edges: Any, num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
             )
         coo = edges.tocoo()
         stored = coo.data != 0
-        return coo.row[stored].astype(np.int64), coo.col[stored].astype(np.int64)
+        return coo.row[stored].astype(np.int64), coo.col[stored].astype(np.int64), coo.data[stored]
     array = np.asarray(edges)
     if array.size == 0:
         array = np.empty((2, 0), dtype=np.int64)
@@ -88,7 +112,7 @@ def _endpoints(edges: Any, num_nodes: int) -> tuple[np.ndarray, np.ndarray]:
             f"edges have the type {array.dtype}; give whole numbers, or use read_graph for ids that are names"
         )
     array = array.astype(np.int64)
-    return array[0], array[1]
+    return array[0], array[1], None
 
 
 def _check_range(end: np.ndarray, num_nodes: int) -> None:

@@ -16,11 +16,13 @@ from agssl.ops.csr import Csr
 class Adjacency:
     """A + I of a graph, from which Â = D^-1/2 (A + I) D^-1/2 is made (Kipf & Welling's renormalised adjacency).
 
-    Self-loops are stored in place, so that the pattern is that of Â and rows stay sorted.
+    Self-loops are stored in place, so that the pattern is that of Â and rows stay sorted. Where edges have weights,
+    these are the entries of A, and a degree is the sum of a node's weights; a self-loop has weight 1.
 
     What an encoder propagates with is its choice (`norm`): `symmetric` is Â above, `mean` is D^-1 A, the mean over
-    neighbours. Both have the same pattern: in `mean`, a self-loop is stored with value 0. **An entry with value 0 is no
-    edge**: so are masked edges (`without`), and an encoder that looks at the pattern alone must leave them out.
+    neighbours, by weight. Both have the same pattern: in `mean`, a self-loop is stored with value 0. **An entry with
+    value 0 is no edge**: so are masked edges (`without`), and an encoder that looks at the pattern alone must leave
+    them out.
 
     With a `skip_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however
     many neighbours it has. Its self-loop alone leaves it one part in degree + 1.
@@ -31,9 +33,11 @@ class Adjacency:
 
     indptr: np.ndarray  # int32 [N + 1]
     indices: np.ndarray  # int32 [2E + N]
-    within: tuple[np.ndarray, np.ndarray] | None = None  # of a part: entries per row, and their sum, in the larger Â
+    # of a part: degrees, and sums of rows of Â, in the larger graph
+    within: tuple[np.ndarray, np.ndarray] | None = None
     skip_weight: float = 0.0
     norm: str = "symmetric"
+    weights: np.ndarray | None = None  # float32 [2E + N], those of self-loops included; None: all are 1
 
     @classmethod
     def of(
@@ -53,7 +57,11 @@ class Adjacency:
         mask[loops] = False
         indices[mask] = graph.indices
         indices[loops] = np.arange(n, dtype=np.int32)
-        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices, within, skip_weight, norm)
+        weights = None
+        if graph.weights is not None:
+            weights = np.ones(len(indices), dtype=np.float32)
+            weights[mask] = graph.weights
+        return cls((graph.indptr + np.arange(n + 1)).astype(np.int32), indices, within, skip_weight, norm, weights)
 
     @property
     def num_nodes(self) -> int:
@@ -66,27 +74,37 @@ class Adjacency:
         return np.repeat(np.arange(self.num_nodes, dtype=np.int32), np.diff(self.indptr))
 
     @property
-    def _degree(self) -> np.ndarray:
-        """Entries of each row, in the larger graph where this is a part of one; float64, a fresh array.
+    def degree(self) -> np.ndarray:
+        """Degree without the self-loop, in the larger graph where this is a part of one; float64, a fresh array.
 
-        A mean is over the neighbours that are there, so its parts have entries of their own.
+        A mean is over the neighbours that are there, so its parts have degrees of their own.
         """
-        own = self.within is None or self.norm == "mean"
-        return (np.diff(self.indptr) if own or self.within is None else self.within[0]).astype(np.float64)
+        if self.within is not None and self.norm != "mean":
+            return self.within[0].astype(np.float64)
+        return (np.diff(self.indptr) - 1).astype(np.float64) if self.weights is None else self._sums(self.weights)
+
+    def _sums(self, weights: np.ndarray) -> np.ndarray:
+        """Row sums of weights [2E + N] but those of self-loops, float64 [N]; all are positive, so nothing cancels."""
+        others = weights.astype(np.float64)
+        others[self._loops] = 0
+        return np.add.reduceat(others, self.indptr[:-1])
 
     @cached_property
     def _gain(self) -> np.ndarray | None:
         """What each row of a part is scaled by, float32 [N]."""
         if self.within is None or self.norm == "mean":
             return None
-        return self.within[1] / np.add.reduceat(self._entries(self._degree), self.indptr[:-1])
+        return self.within[1] / np.add.reduceat(self._entries(self.degree), self.indptr[:-1])
 
     def _entries(self, degree: np.ndarray) -> np.ndarray:
-        """The normalised entries, float32 [2E + N], where rows have so many entries, self-loops included."""
+        """The normalised entries, float32 [2E + N], where nodes have this degree, self-loops left out."""
         if self.norm == "symmetric":
-            scale = (degree**-0.5).astype(np.float32)
-            return scale[self.rows] * scale[self.indices]
+            scale = root_share(degree)
+            values = scale[self.rows] * scale[self.indices]
+            return values if self.weights is None else values * self.weights
         values = mean_share(degree)[self.rows]
+        if self.weights is not None:
+            values *= self.weights
         values[self._loops] = 0
         return values
 
@@ -97,7 +115,7 @@ class Adjacency:
     @cached_property
     def normalised(self) -> Csr:
         """Â, or D^-1 A."""
-        return self._csr(self._values(self._degree))
+        return self._csr(self._values(self.degree))
 
     def without(self, source: np.ndarray, target: np.ndarray) -> Csr:
         """Â of the graph with these undirected edges removed, each given in either direction (or twice).
@@ -105,11 +123,23 @@ class Adjacency:
         The pattern stays, the values of removed edges are zero and the others are normalised anew.
         """
         gone = np.unique(np.concatenate([self.position(source, target), self.position(target, source)]))
-        degree = self._degree
-        np.subtract.at(degree, self.rows[gone], 1)
-        values = self._values(degree)
+        values = self._values(self._degree_without(gone))
         values[gone] = 0
         return self._csr(values)
+
+    def _degree_without(self, gone: np.ndarray) -> np.ndarray:
+        """Degrees where the entries stored at `gone` are no more."""
+        degree = self.degree
+        if self.weights is None:
+            np.subtract.at(degree, self.rows[gone], 1)
+            return degree
+        left = self.weights.copy()
+        left[gone] = 0
+        sums = self._sums(left)  # added up anew: a difference to a heavy edge would have lost the light ones
+        if self.within is None:
+            return sums
+        np.subtract.at(degree, self.rows[gone], self.weights[gone])
+        return np.maximum(degree, sums)
 
     @cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +157,8 @@ class Adjacency:
             stays[at] = keep
         before = np.zeros(len(stays) + 1, dtype=np.int32)
         np.cumsum(stays, out=before[1:])
-        thin = Adjacency(before[self.indptr], self.indices[stays], skip_weight=self.skip_weight, norm=self.norm)
+        weights = None if self.weights is None else self.weights[stays]
+        thin = Adjacency(before[self.indptr], self.indices[stays], None, self.skip_weight, self.norm, weights)
         return thin.normalised
 
     @cached_property
@@ -162,9 +193,14 @@ class Adjacency:
         return Csr(indptr, indices, torch.empty(len(self.indices)), self.num_nodes)
 
 
+def root_share(degree: np.ndarray) -> np.ndarray:
+    """(degree + 1)^-1/2 of degrees without self-loops; float32."""
+    return ((degree + 1.0) ** -0.5).astype(np.float32)
+
+
 def mean_share(degree: np.ndarray) -> np.ndarray:
-    """What each neighbour counts in the mean of a row with so many entries, self-loop included; float32."""
-    return (1 / np.maximum(degree - 1, 1)).astype(np.float32)
+    """What an edge of weight 1 counts in the mean over neighbours, by the degree without self-loop; float32."""
+    return (1 / np.where(degree > 0, degree, 1)).astype(np.float32)
 
 
 def lazy(values: np.ndarray, loops: np.ndarray, skip_weight: float) -> np.ndarray:

@@ -13,8 +13,8 @@ ROUNDS = 20  # of handshakes; each matches a good share of those that can be
 def coarse_groups(graph: Graph, levels: int, draw: np.random.Generator) -> np.ndarray:
     """The group of each node, int64 [N], numbered from 0 without gaps.
 
-    First all nodes with the same neighbours become one; then, `levels` times, each group joins the one that is most
-    strongly linked to it, in proportion to the weights of both (structural similarity).
+    First all nodes with the same neighbours (and weights of these edges) become one; then, `levels` times, each group
+    joins the one that is most strongly linked to it, in proportion to the weights of both (structural similarity).
     """
     a = graph.adjacency().astype(np.float64)
     groups = same_neighbours(a, draw)

@@ -14,16 +14,21 @@ def diffusion(adjacency: Adjacency, alpha: float, kept: int, tolerance: float) -
     """S = alpha (I - (1 - alpha) Â)^-1, truncated and symmetric (MVGRL, Eq. 6); float32.
 
     Rows are approximated from below by pushing (Andersen et al. 2006), which leaves every entry of the random walk's
-    PageRank right to `tolerance` times the degree of its column over the mean degree (self-loops included). Then the
-    `kept` largest entries of each row stay, and S is averaged with its transpose, as truncation is not symmetric.
+    PageRank right to `tolerance` times the degree of its column over the mean degree (self-loops included; weighted
+    where edges are). Then the `kept` largest entries of each row stay, and S is averaged with its transpose, as
+    truncation is not symmetric.
     """
     n = adjacency.num_nodes
-    degree = np.diff(adjacency.indptr).astype(np.float64)
+    degree = adjacency.degree + 1
     limit = tolerance * degree / degree.mean()
-    walk = sp.csr_matrix((1 / degree[adjacency.rows], adjacency.indices, adjacency.indptr), (n, n))
+    chance = 1 / degree[adjacency.rows]
+    if adjacency.weights is not None:
+        chance *= adjacency.weights
+    walk = sp.csr_matrix((chance, adjacency.indices, adjacency.indptr), (n, n))
     # An entry that is pushed is spread over its neighbours, one that is not stays: one product does both.
     spread = sp.vstack([(1 - alpha) * walk, sp.eye(n)], format="csr")
-    step = max(1, int(BLOCK_ENTRIES / min(n, degree.mean() / (alpha * tolerance))))  # a row has no more entries
+    entries = len(adjacency.indices) / n
+    step = max(1, int(BLOCK_ENTRIES / min(n, entries / (alpha * tolerance))))  # a row has about as many, at most
     root = np.sqrt(degree)
     blocks = []
     for start in range(0, n, step):

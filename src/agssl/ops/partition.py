@@ -10,27 +10,41 @@ import numpy as np
 
 from agssl.data.graph import Graph
 
+MEAN_WEIGHT = 1000  # of an edge, in the whole numbers that METIS counts in
+LARGEST_SUM = 1 << 30  # of all of them
 LARGE = 1_000_000  # edges above which METIS gets a process of its own, and with it gives its memory back
 
 
 def metis_parts(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:
     """The part of every node, int64 [N], by METIS k-way partitioning; parts may come out empty.
 
+    METIS keeps the weight of the edges that are cut low, so edges with large weights stay inside parts.
+
     METIS draws from the one random generator of the C library. Ray has threads that draw from it too, so beside them
     METIS would not give the same parts twice, and runs in a process of its own.
     """
+    arrays = (graph.indptr, graph.indices) + (() if graph.weights is None else (whole_weights(graph.weights),))
     if "ray" not in sys.modules and graph.num_edges < LARGE:
-        return _cut(graph.indptr, graph.indices, parts, seed)
+        return _cut(parts, seed, *arrays)
     words = [sys.executable, "-c", f"import {__name__} as p; p._main()", str(parts), str(seed)]
-    done = subprocess.run(words, input=_packed(graph.indptr, graph.indices), stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(words, input=_packed(*arrays), stdout=subprocess.PIPE, check=True)
     return np.load(io.BytesIO(done.stdout))
 
 
-def _cut(indptr: np.ndarray, indices: np.ndarray, parts: int, seed: int) -> np.ndarray:
+def whole_weights(weights: np.ndarray) -> np.ndarray:
+    """Weights as METIS wants them: whole numbers of 1 or more, whose sum a 32-bit one can hold. Int32 [2E]."""
+    mean = min(MEAN_WEIGHT, LARGEST_SUM / len(weights))
+    scaled = np.rint(weights * (mean / weights.mean(dtype=np.float64)))
+    return np.maximum(scaled, 1).astype(np.int32)
+
+
+def _cut(
+    parts: int, seed: int, indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
     import pymetis
 
     adjacency = pymetis.CSRAdjacency(adj_starts=indptr.astype(np.int32), adjacent=indices)
-    _, labels = pymetis.part_graph(parts, adjacency, options=pymetis.Options(seed=seed))
+    _, labels = pymetis.part_graph(parts, adjacency, eweights=weights, options=pymetis.Options(seed=seed))
     return np.asarray(labels, dtype=np.int64)
 
 
@@ -44,5 +58,8 @@ def _packed(*arrays: np.ndarray) -> bytes:
 def _main() -> None:
     """What the process of its own does: arrays from stdin, parts to stdout."""
     given = io.BytesIO(sys.stdin.buffer.read())
-    indptr, indices = np.load(given), np.load(given)
-    sys.stdout.buffer.write(_packed(_cut(indptr, indices, int(sys.argv[1]), int(sys.argv[2]))))
+    size = len(given.getvalue())
+    arrays = []
+    while given.tell() < size:
+        arrays.append(np.load(given))
+    sys.stdout.buffer.write(_packed(_cut(int(sys.argv[1]), int(sys.argv[2]), *arrays)))

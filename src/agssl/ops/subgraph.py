@@ -12,7 +12,7 @@ from torch import Tensor
 from agssl.data.graph import Graph
 from agssl.data.packed import row_blocks
 from agssl.data.splits import Split
-from agssl.ops.adjacency import lazy, mean_share, relabel_columns
+from agssl.ops.adjacency import lazy, mean_share, relabel_columns, root_share
 from agssl.ops.csr import Csr, product
 
 BLOCK_ENTRIES = 1 << 20  # stored entries of Â, or values of X, that a pass over a graph on disk has in memory
@@ -20,21 +20,54 @@ BLOCK_ENTRIES = 1 << 20  # stored entries of Â, or values of X, that a pass ove
 
 def neighbour_entries(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All neighbours of these nodes, row after row, int32, and how many each row has."""
+    at, counts = entry_positions(graph, nodes)
+    return graph.indices[at], counts
+
+
+def entry_positions(graph: Graph, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the neighbours of these nodes are stored, row after row, and how many each row has."""
     starts = graph.indptr[nodes]
     counts = graph.indptr[nodes + 1] - starts
     before = np.cumsum(counts) - counts
     at = np.repeat(starts - before, counts)
     at += np.arange(len(at))
-    return graph.indices[at], counts
+    return at, counts
 
 
 def sampled_neighbours(graph: Graph, nodes: np.ndarray, fanout: int, draw: np.random.Generator) -> np.ndarray:
-    """Neighbours of these nodes: all of a node with at most `fanout`, else that many draws of them; some repeat."""
+    """Neighbours of these nodes: all of a node with at most `fanout`, else that many draws of them; some repeat.
+
+    Where edges have weights, neighbours are drawn in proportion to them.
+    """
     starts = graph.indptr[nodes]
     counts = graph.indptr[nodes + 1] - starts
     few = counts <= fanout
-    drawn = (draw.random((int((~few).sum()), fanout)) * counts[~few, None]).astype(np.int64) + starts[~few, None]
+    where = draw.random((int((~few).sum()), fanout))
+    if graph.weights is None:
+        drawn = (where * counts[~few, None]).astype(np.int64) + starts[~few, None]
+    else:
+        drawn = _by_weight(graph, graph.weights, nodes[~few], where)
     return np.concatenate([neighbour_entries(graph, nodes[few])[0], graph.indices[drawn.ravel()]])
+
+
+def _by_weight(graph: Graph, weights: np.ndarray, nodes: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Positions of stored entries of each node's row, drawn by their weights.
+
+    Args:
+        graph: has these weights.
+        weights: of its edges.
+        nodes: with neighbours, [n].
+        where: uniform numbers in 0..1, [n, draws].
+    """
+    if not len(nodes):
+        return np.empty(where.shape, dtype=np.int64)
+    at, counts = entry_positions(graph, nodes)
+    ends = np.cumsum(counts)
+    share = weights[at] / np.repeat(graph.weighted_degree[nodes], counts)  # of a row, so that small rows stay precise
+    rising = np.cumsum(share)
+    base = np.concatenate([[0.0], rising[ends[:-1] - 1]])
+    found = np.searchsorted(rising, base[:, None] + where * (rising[ends - 1] - base)[:, None], side="right")
+    return at[np.clip(found, (ends - counts)[:, None], ends[:, None] - 1)]
 
 
 def hood(graph: Graph, seeds: np.ndarray, fanouts: tuple[int, ...], draw: np.random.Generator) -> np.ndarray:
@@ -48,7 +81,8 @@ def hood(graph: Graph, seeds: np.ndarray, fanouts: tuple[int, ...], draw: np.ran
 
 def induced(graph: Graph, nodes: np.ndarray) -> Graph:
     """The graph of these sorted nodes and all edges between them, with their features, labels and split."""
-    columns, counts = neighbour_entries(graph, nodes)
+    at, counts = entry_positions(graph, nodes)
+    columns = graph.indices[at]
     inside = np.zeros(graph.num_nodes, dtype=bool)
     inside[nodes] = True
     place = np.empty(graph.num_nodes, dtype=np.int32)  # of nodes inside; nothing else of it is written or read
@@ -58,6 +92,7 @@ def induced(graph: Graph, nodes: np.ndarray) -> Graph:
         graph,
         indptr=np.concatenate([[0], np.searchsorted(kept, np.cumsum(counts))]),
         indices=place[columns[kept]],
+        weights=None if graph.weights is None else graph.weights[at[kept]],
         x=graph.x[nodes],
         y=graph.y[nodes],
         split=None if graph.split is None else _split_within(graph.split, inside, place),
@@ -92,7 +127,10 @@ class StoredAdjacency:
         sums = self._scale.astype(np.float64)  # of the node itself
         for start, stop in row_blocks(self.graph.indptr, BLOCK_ENTRIES):
             first, last = self.graph.indptr[start], self.graph.indptr[stop]
-            before = np.concatenate([[0], np.cumsum(self._scale[self.graph.indices[first:last]], dtype=np.float64)])
+            scale = self._scale[self.graph.indices[first:last]]
+            if self.graph.weights is not None:
+                scale *= self.graph.weights[first:last]
+            before = np.concatenate([[0], np.cumsum(scale, dtype=np.float64)])
             sums[start:stop] += np.diff(before[self.graph.indptr[start : stop + 1] - first])
         return (sums * self._scale).astype(np.float32)
 
@@ -109,11 +147,12 @@ class StoredAdjacency:
     @cached_property
     def _scale(self) -> np.ndarray:
         """(degree + 1)^-1/2."""
-        return ((self.graph.degree + 1.0) ** -0.5).astype(np.float32)
+        return root_share(self.graph.weighted_degree)
 
     def take(self, nodes: np.ndarray) -> Csr:
         """The rows of these nodes, [n, N], with the self-loop of each in its sorted place."""
-        columns, counts = neighbour_entries(self.graph, nodes)
+        at, counts = entry_positions(self.graph, nodes)
+        columns = self.graph.indices[at]
         ends = np.cumsum(counts)
         own = nodes.astype(np.int32)
         before = np.zeros(len(columns) + 1, dtype=np.int64)  # entries that sort before their own node
@@ -125,9 +164,12 @@ class StoredAdjacency:
         indices[others], indices[loops] = columns, own
         indptr = np.concatenate([[0], ends + np.arange(1, len(nodes) + 1)]).astype(np.int32)
         if self.norm == "mean":
-            values = np.repeat(mean_share(counts + 1.0), counts + 1)
-            values[loops] = 0
+            values = np.repeat(mean_share(self.graph.weighted_degree[nodes]), counts + 1)
         else:
             values = np.repeat(self._scale[nodes], counts + 1) * self._scale[indices]
+        if self.graph.weights is not None:
+            values[others] *= self.graph.weights[at]
+        if self.norm == "mean":
+            values[loops] = 0
         values = lazy(values, loops, self.skip_weight) if self.skip_weight else values
         return Csr(torch.from_numpy(indptr), torch.from_numpy(indices), torch.from_numpy(values), self.rows)

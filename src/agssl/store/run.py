@@ -47,22 +47,36 @@ class GraphSource:
     name: str
     nodes: int
     fingerprint: str
+    weight: str | None = None
+    unweighted: bool = True  # runs that do not say so are of a version that used no edge weights
 
     def __post_init__(self) -> None:
-        texts = (self.given, self.path or "", self.metric, self.label, self.name, self.fingerprint)
+        texts = (self.given, self.path or "", self.metric, self.label, self.name, self.fingerprint, self.weight or "")
         numbers = (self.nodes, self.knn or 0)
         if not all(isinstance(text, str) and "\0" not in text for text in texts):
             raise TypeError("a name, path or label is no text")
         if not all(isinstance(number, int) for number in numbers):
             raise TypeError("nodes or knn is no whole number")
+        if not isinstance(self.unweighted, bool):
+            raise TypeError("unweighted is neither true nor false")
 
     @classmethod
-    def of(cls, graph: Graph, given: str, knn: int | None, metric: str, label: str) -> GraphSource:
+    def of(
+        cls,
+        graph: Graph,
+        given: str,
+        knn: int | None,
+        metric: str,
+        label: str,
+        weight: str | None = None,
+        unweighted: bool = False,
+    ) -> GraphSource:
         """The source of a graph that `open_graph` opened by these arguments."""
         from agssl.data.datasets import is_dataset
 
         path = None if is_dataset(given) else str(Path(given).resolve())
-        return cls(given, path, knn, metric, label, graph.name, graph.num_nodes, graph.fingerprint)
+        about = (graph.name, graph.num_nodes, graph.fingerprint, weight, unweighted)
+        return cls(given, path, knn, metric, label, *about)
 
     def open(self) -> Graph:
         """The same graph, without a split of ours."""
@@ -71,7 +85,8 @@ class GraphSource:
         # the run may have moved together with its graph, so the path as it was given counts too
         text = self.given if self.path is None or not Path(self.path).exists() else self.path
         try:
-            graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label)
+            weights: dict[str, Any] = {"weight": self.weight, "unweighted": self.unweighted}
+            graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label, **weights)
         except AgsslError as error:
             raise DataError(f"can't open the graph of the run again: {error}") from error
         if graph.fingerprint != self.fingerprint:

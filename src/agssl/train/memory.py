@@ -33,6 +33,7 @@ VIEW = 1.0  # more, for every further view, of the rows that it needs
 EVALUATION = 3.0  # copies of all hidden rows in a pass without gradients
 PREDICTING = 1.5  # copies of all hidden rows for a head that predicts something of every node
 PER_EDGE = 48  # bytes of all arrays with an entry for each stored entry of A + I
+PER_WEIGHT = 20  # bytes more of each, where edges have weights: the graph's, those of A + I, and what adds them up
 PER_ENTRY = 32  # bytes for each stored entry of a sparse matrix of a task's own, with what it takes to make it
 PER_VALUE = 56  # bytes of all arrays with an entry for each stored value of sparse features, beside the graph's own
 DENSE = 3  # copies of dense features, beside the graph's own
@@ -148,10 +149,10 @@ def _reach(graph: Graph, layers: int, count: int | None, labels: bool = True) ->
 
 
 def _graph_bytes(graph: Graph) -> int:
-    entries = stored_entries(graph)
+    edges = stored_entries(graph) * (PER_EDGE + (0 if graph.weights is None else PER_WEIGHT))
     if isinstance(graph.x, np.ndarray):
-        return entries * PER_EDGE + graph.x.size * FLOAT * (DENSE + 1)
-    return entries * PER_EDGE + graph.x.nnz * (PER_VALUE + 8)
+        return edges + graph.x.size * FLOAT * (DENSE + 1)
+    return edges + graph.x.nnz * (PER_VALUE + 8)
 
 
 def _weights(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> int:

@@ -168,7 +168,7 @@ class Problem:
 
     def part(self, nodes: np.ndarray) -> Problem:
         """The problem on these sorted nodes and the edges between them."""
-        within = (self.graph.degree[nodes] + 1, self.stored.sums[nodes])
+        within = (self.graph.weighted_degree[nodes], self.stored.sums[nodes])
         part = replace(self, graph=induced(self.graph, nodes), batches=None, nodes=nodes, within=within)
         part.__dict__["class_weight"] = self.class_weight
         return part

@@ -1,0 +1,124 @@
+"""Edge weights on entry: which are taken, and what becomes of duplicates and of directions that differ.
+
+Weights are positive and finite. Those of duplicates of an edge are summed, as SciPy and PyG do; where both directions
+are given, the larger one counts, as in Kipf & Welling's code; an edge given in one direction has that weight in both.
+Weights that are all equal count as none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from agssl.base.errors import GraphError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMN = "weight"  # of an edge list, attribute of GraphML and NetworkX edges
+LEAST, MOST = 1e-15, 1e15  # what lies between has inverses, roots and sums of rows in 32-bit floats
+_CURE = "correct it or drop the edge, or ignore all weights (--unweighted, in Python unweighted=True)"
+
+
+class WeightChoice(NamedTuple):
+    """Which edge weights a reader takes."""
+
+    column: str | None = None  # column of an edge list, or attribute; None: `COLUMN`, where there is one
+    ignored: bool = False  # take none
+
+
+def check_weights(weights: Any, ends: tuple[np.ndarray, np.ndarray], names: np.ndarray | None = None) -> np.ndarray:
+    """One positive and finite weight per edge, float64 [E]; the first that is not is named.
+
+    Args:
+        weights: numbers, [E] or [E, 1].
+        ends: sources and targets, [E] each.
+        names: of the nodes, for the message.
+    """
+    array = np.asarray(weights)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != ends[0].shape:
+        raise GraphError(
+            f"the edge weights have shape {array.shape}, but there are {len(ends[0])} edges; give one weight per edge"
+        )
+    if array.dtype.kind not in "fiub":
+        raise GraphError(f"the edge weights have the type {array.dtype}, expected real numbers; {_CURE}")
+    values = array.astype(np.float64)
+    bad = np.flatnonzero(~((values >= LEAST) & (values <= MOST)))  # NaN is neither
+    if len(bad):
+        edge, value = int(bad[0]), values[bad[0]]
+        source, target = (int(end[edge]) if names is None else repr(str(names[end[edge]])) for end in ends)
+        raise GraphError(f"edge {edge}, of nodes {source} and {target}, has the weight {value:g}{_why(value)}; {_CURE}")
+    return values
+
+
+def _why(value: float) -> str:
+    if 0 < value < LEAST or MOST < value < np.inf:
+        return f", but weights must lie in {LEAST:g} .. {MOST:g}"
+    return ", but weights must be positive and finite"
+
+
+def all_equal(weights: np.ndarray) -> bool:
+    """Whether the weights say nothing: all are the same, or there are none."""
+    return not len(weights) or bool((weights == weights[0]).all())
+
+
+def symmetric_weights(
+    source: np.ndarray, target: np.ndarray, weights: np.ndarray, num_nodes: int
+) -> tuple[np.ndarray | None, int]:
+    """The weights of the symmetric adjacency in the order of its sorted CSR, float32 [2E]; None: all are equal.
+
+    Args:
+        source: of every edge as it was given, no self-loops, [n].
+        target: the same.
+        weights: float64 [n].
+        num_nodes: N.
+
+    Returns:
+        The weights, and how many edges had two directions of different weight.
+    """
+    one_way = sp.csr_matrix((weights, (source, target)), shape=(num_nodes, num_nodes))
+    one_way.sum_duplicates()
+    turned = one_way.T.tocsr()
+    unequal = int(((one_way != turned).multiply(one_way).multiply(turned)).nnz) // 2
+    both = one_way.maximum(turned).tocsr()
+    both.sort_indices()
+    found = np.minimum(both.data, MOST).astype(np.float32)
+    return (None if all_equal(found) else found), unequal
+
+
+def weight_column(table: pa.Table, name: str, path: Path) -> np.ndarray | None:
+    """The column of weights of an edge list as float64, if there; what is no number, or empty, is named by its line."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name not in table.column_names:
+        return None
+    column = table[name]
+    try:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = pc.utf8_trim_whitespace(column)
+        numbers = pc.cast(column, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        numbers = pa.array([_number(value) for value in column.to_pylist()], pa.float64())
+    values = numbers.to_numpy(zero_copy_only=False) if isinstance(numbers, pa.Array) else numbers.to_numpy()
+    bad = np.flatnonzero(~((values >= LEAST) & (values <= MOST)))
+    if not len(bad):
+        return values
+    row, given = int(bad[0]), column[int(bad[0])].as_py()
+    where = f"{path} line {row + 2}: edge {row}"
+    if given is None or str(given) == "":
+        raise GraphError(f"{where} has no {name}, but others have; {_CURE.replace('correct it', 'fill it in')}")
+    why = ", which is no number" if _number(given) is None else _why(float(values[row]))
+    raise GraphError(f"{where} has the {name} {str(given)[:60]!r}{why}; {_CURE}")
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if "_" in str(value) else float(value)  # Python reads 1_000, tables do not
+    except (TypeError, ValueError, OverflowError):
+        return None
