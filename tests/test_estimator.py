@@ -57,7 +57,7 @@ def test_params_can_be_read_set_and_cloned() -> None:
         copy.set_params(hiden=3)
 
 
-OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1}
+OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1, "verbose": 0}
 
 
 def test_parameters_are_the_settings_and_a_few_of_its_own() -> None:
