@@ -7,8 +7,8 @@ STAMP := $(VENV)/.installed
 .PHONY: demo test lint slow page notebook screenshots torture clean
 
 demo: $(STAMP)
-	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn
-	$(BIN)/agssl fit digits --out runs/demo --plot
+	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn --overwrite
+	$(BIN)/agssl fit digits --out runs/demo --plot --overwrite
 	$(BIN)/agssl explain runs/demo --degree
 	$(BIN)/agssl report runs/demo --baseline runs/demo-gcn
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from agssl import AGSSL, Graph
-from agssl.base.errors import GraphError, SettingsError
+from agssl.base.errors import DataError, GraphError, SettingsError
+from agssl.cli.main import main
 from agssl.config import DESCRIBED, Settings
 from agssl.data.splits import Split
 from agssl.explain.layout import flat_map
+from agssl.fitting.progress import count_stages
 from agssl.shipped import settings_for
+from agssl.store.run import Run
 from reference.graphs import blocks_graph, build
 
 FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "weights_from": "train", "alpha": 1.0}
@@ -57,7 +61,7 @@ def test_params_can_be_read_set_and_cloned() -> None:
         copy.set_params(hiden=3)
 
 
-OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1}
+OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1, "verbose": 0}
 
 
 def test_parameters_are_the_settings_and_a_few_of_its_own() -> None:
@@ -292,3 +296,54 @@ def test_a_map_shows_every_node_once(fitted: AGSSL, colour: str) -> None:
         assert f"wrong  ({wrong.sum()})" in [text.get_text() for text in figure.legends[0].get_texts()]
     with pytest.raises(SettingsError, match="unknown colour"):
         fitted.plot_embedding("loss")
+
+
+def test_without_a_random_state_each_fit_has_a_seed_of_its_own() -> None:
+    model = AGSSL(**FAST, random_state=None)
+    np.random.seed(5)  # noqa: NPY002 (scikit-learn's convention)
+    seeds = [model.fit(named_graph()).seed_ for _ in range(2)]
+    assert seeds[0] != seeds[1]
+    np.random.seed(5)  # noqa: NPY002
+    assert model.fit(named_graph()).seed_ == seeds[0]
+    again = AGSSL(**FAST, random_state=seeds[0]).fit(named_graph())
+    np.testing.assert_array_equal(again.predict_proba(), model.predict_proba())
+
+
+def test_a_loaded_model_explains_scores_and_plots_when_it_is_given_the_graph(fitted: AGSSL, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    loaded, graph = AGSSL.load(tmp_path / "model"), named_graph()
+    assert loaded.explain(42, graph) == fitted.explain(42)
+    assert loaded.score(graph) == fitted.score(graph)
+    with pytest.raises(GraphError, match="fitted to 60 nodes"):
+        loaded.explain(1, build(12, [(0, 1)], features=8))
+    with pytest.raises(DataError, match="no learning curves"):
+        loaded.plot_history()
+    pytest.importorskip("matplotlib")
+    assert loaded.plot_weights_by_degree(graph).axes and loaded.plot_embedding(layout="pca", graph=graph).axes
+
+
+def test_a_model_of_a_run_finds_its_graph_and_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGSSL_CACHE", str(tmp_path / "cache"))
+    words = ["--method", "gcn", "--epochs", "3", "--hidden", "4", "--out", str(tmp_path / "run")]
+    assert main(["fit", "digits", *words]) == 0
+    model = AGSSL.load(tmp_path / "run")
+    assert model.classes_.tolist() == list(range(10))
+    assert model.explain(3).index == 3
+    assert model.score() == Run.open(tmp_path / "run").metrics["test_accuracy"]["mean"]
+    assert [record["epoch"] for record in model.history_["gcn"]] == [0, 1, 2]
+
+
+def test_verbose_tells_of_the_fit_and_silence_is_the_default(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[str] = []
+    with caplog.at_level(logging.INFO, "agssl"):
+        quiet = AGSSL(**FAST).fit(named_graph())
+    assert capfd.readouterr() == ("", "")
+    assert any(message.startswith("fitted to ") for message in caplog.messages)
+    loud = AGSSL(**FAST, verbose=1).fit(named_graph(), watch=lambda stage, record: seen.append(stage))
+    out, err = capfd.readouterr()
+    assert out == "" and f"test {loud.score():.1%} (95% interval " in err.splitlines()[-1]
+    assert err.startswith("agssl: ") and seen
+    np.testing.assert_array_equal(loud.predict_proba(), quiet.predict_proba())
+    assert count_stages(loud.settings()) >= len(loud.history_)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import logging
+import sys
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,28 +12,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from agssl.base.errors import GraphError
+from agssl.base.errors import DataError, GraphError
 from agssl.config import DESCRIBED, SettingFields, Settings, described, documented
 from agssl.data.convert import to_graph
 from agssl.data.datasets import dataset_spec
 from agssl.data.graph import Graph
+from agssl.data.labels import class_values, clean_labels
 from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
 from agssl.explain.plots import embedding_map, training_curves, weights_by_group
 from agssl.explain.summary import fit_result, result_html, result_text
 from agssl.fitting.fit import Resources, fit, split_for
+from agssl.fitting.progress import FitProgress
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
 from agssl.store.fitted import FittedModel, load_fitted, save_fitted
 from agssl.store.run import Run
-from agssl.store.run_writer import columns
+from agssl.store.run_writer import columns, records
 from agssl.train.infer import infer
-from agssl.train.loop import ignore
+from agssl.train.loop import Watch, ignore
+from agssl.train.setup import schedule_on
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+log = logging.getLogger("agssl")
 
 
 @described  # not AGSSL itself: scikit-learn's classes have no types, and would hide the signature from type checkers
@@ -43,6 +51,7 @@ class Parameters(SettingFields):
     cache: str | Path | None = None
     device: str = "cpu"
     threads: int = 1
+    verbose: int = 0
 
 
 @documented
@@ -52,16 +61,21 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
     `AGSSL.for_dataset(name)` has the settings that come with the package for a dataset, as `agssl fit name` does.
 
     Args:
-        random_state: seed of everything random, but for a split that the graph brings; None is 0. By default 0.
+        random_state: seed of everything random, but for a split that the graph brings; None draws another one for each
+            fit, by NumPy's global generator. By default 0.
         split: how to split the labelled nodes where the graph brings no split, see `agssl.data.splits`. By default
             'auto'.
         cache: folder for prepared targets; by default None, which keeps them in memory.
         device: 'cpu' or a torch device, by default 'cpu'.
         threads: threads of torch while fitting, by default 1.
+        verbose: 1 shows on stderr how far the fit is and what came of it, 0 nothing; by default 0. The logger "agssl"
+            gets the result at level INFO in either case.
         {settings}
 
     Attributes:
-        classes_: names of the classes, in the order of the columns of `predict_proba`.
+        classes_: the classes as they were given (numbers, booleans or text), in the order of the columns of
+            `predict_proba`.
+        seed_: the seed that was used.
         task_weights_: lambda [N, K], the per-node teacher weights (with autossl, the same for all nodes); None for
             methods that learn none.
         task_names_: names of the K teachers, or of the K tasks that autossl weighed.
@@ -105,21 +119,36 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             y: labels to use in place of the graph's, [N].
             watch: called as `watch(stage, record)` after every epoch; a `agssl.track.Tracker` is one.
         """
-        settings, seed = self.settings(), 0 if self.random_state is None else int(self.random_state)
+        settings, seed = self.settings(), self._seed()
         if y is not None:
-            graph = (*graph[:2], y) if isinstance(graph, tuple) else to_graph(graph).with_labels(np.asarray(y))
+            graph = (*graph[:2], y) if isinstance(graph, tuple) else to_graph(graph).with_labels(y)
         graph = to_graph(graph)
         graph = split_for(graph, self.split, seed)
         cache = None if self.cache is None else Path(self.cache)
         where = Resources(cache=cache, device=self.device, threads=self.threads)
-        result = fit(graph, settings, seed, where, watch or ignore)
+        with contextlib.ExitStack() as stack:
+            hear = watch or ignore
+            if self.verbose:
+                progress = stack.enter_context(FitProgress(settings, schedule_on(graph, settings).epochs))
+                hear = progress if watch is None else _both(progress, watch)
+            result = fit(graph, settings, seed, where, hear)
         self._take(result.fitted)
         self.graph_, self.history_ = graph, result.history
+        text = f"{result_text(self._result()).removeprefix('# ')}, {result.seconds:.1f} s"
+        log.info(text)
+        if self.verbose:
+            print(f"agssl: {text}", file=sys.stderr, flush=True)
         return self
+
+    def _seed(self) -> int:
+        if self.random_state is None or isinstance(self.random_state, np.random.RandomState):
+            return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return int(self.random_state)
 
     def _take(self, fitted: FittedModel) -> None:
         self.fitted_ = fitted
-        self.classes_ = _natural(fitted.classes)
+        self.classes_ = class_values(fitted.classes, fitted.class_kind)
+        self.seed_ = fitted.seed
         self.task_names_ = fitted.task_names
         self.task_weights_ = fitted.weights
         self.teachers_ = dict(zip(fitted.task_names, fitted.teacher_logits, strict=bool(len(fitted.teacher_logits))))
@@ -136,55 +165,73 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         return torch.softmax(torch.from_numpy(logits).double(), dim=1).numpy()
 
     def predict(self, graph: Any = None) -> np.ndarray:
-        """The name of the likeliest class of every node."""
+        """The likeliest class of every node, as it was given."""
         probabilities = self.predict_proba(graph)
         return self.classes_[probabilities.argmax(1)]
 
     def embed(self, graph: Any = None) -> np.ndarray:
         """The student's hidden representations [N, F]."""
         check_is_fitted(self, "fitted_")
-        target = self._fitted_graph() if graph is None else to_graph(graph, require_labels=False)
+        target = self._same_nodes() if graph is None else to_graph(graph, require_labels=False)
         return infer(self.fitted_.model, target, self.device).hidden
 
     def score(self, graph: Any = None, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy: on the test nodes of the fitted graph, or on the labelled nodes of another one."""
+        """Accuracy: on the test nodes of the fitted graph, or on the labelled nodes of a graph that is given.
+
+        Args:
+            graph: None for the fitted graph.
+            y: the true classes of the graph's nodes, in place of its own labels; missing ones do not count.
+            sample_weight: of each node, [N].
+        """
         check_is_fitted(self, "fitted_")
-        predicted = self.predict(graph)
-        if graph is None:
-            fitted = self._fitted_graph()
-            assert fitted.split is not None
-            at = fitted.split.test
+        predicted = self.predict_proba(graph).argmax(1)
+        if y is not None:
+            at = np.flatnonzero(clean_labels(y, required=False).numbers >= 0)
+            right = self.classes_[predicted[at]] == np.asarray(y).ravel()[at]
         else:
-            fitted = to_graph(graph) if y is None else to_graph(graph, require_labels=False)
-            at = np.flatnonzero(fitted.y >= 0) if y is None else np.arange(fitted.num_nodes)
-        truth = _natural(fitted.classes)[fitted.y[at]] if y is None else np.asarray(y)[at]
+            other = self._same_nodes() if graph is None else to_graph(graph)
+            if graph is None:
+                assert other.split is not None
+                at = other.split.test
+            else:
+                at = np.flatnonzero(other.y >= 0)
+            right = np.array(self.fitted_.classes)[predicted[at]] == np.array(other.classes)[other.y[at]]
         weight = None if sample_weight is None else np.asarray(sample_weight)[at]
-        return float(np.average(predicted[at] == truth, weights=weight))
+        return float(np.average(right, weights=weight))
 
-    def explain(self, node: int | str) -> Explanation:
-        """The teacher weights of a node, what each teacher said of it, and its neighbours."""
-        check_is_fitted(self, "fitted_")
-        return explain_node(self.fitted_, self._fitted_graph(), node)
+    def explain(self, node: int | str, graph: Any = None) -> Explanation:
+        """The teacher weights of a node, what each teacher said of it, and its neighbours.
 
-    def plot_weights_by_degree(self) -> Figure:
-        """A heatmap of the teacher weights by degree (needs the extra `plot`)."""
+        Args:
+            node: by name or number.
+            graph: the graph that was fitted, for a model that was loaded from a file.
+        """
         check_is_fitted(self, "fitted_")
-        return weights_by_group(by_degree(self.fitted_, self._fitted_graph().degree), "degree")
+        return explain_node(self.fitted_, self._same_nodes(graph), node)
+
+    def plot_weights_by_degree(self, graph: Any = None) -> Figure:
+        """A heatmap of the teacher weights by degree (needs the extra `plot`); `graph` as for `explain`."""
+        check_is_fitted(self, "fitted_")
+        return weights_by_group(by_degree(self.fitted_, self._same_nodes(graph).degree), "degree")
 
     def plot_history(self) -> Figure:
         """Learning curves of all teachers and students (needs the extra `plot`)."""
-        check_is_fitted(self, "history_")
+        check_is_fitted(self, "fitted_")
+        if not hasattr(self, "history_"):
+            raise DataError("a model file has no learning curves; load the folder of its run, or fit again")
         return training_curves({stage: columns(records) for stage, records in self.history_.items()})
 
-    def plot_embedding(self, colour: str = "class", layout: str = "tsne") -> Figure:
+    def plot_embedding(self, colour: str = "class", layout: str = "tsne", graph: Any = None) -> Figure:
         """A flat map of all nodes by their embedding (needs the extra `plot`).
 
         Args:
             colour: by predicted `class`, most trusted `task`, `confidence`, or whether it is `right`.
             layout: `tsne`, or `pca`, which is quicker and tells fewer classes apart.
+            graph: as for `explain`.
         """
         check_is_fitted(self, "fitted_")
-        return embedding_map(self.fitted_, self._fitted_graph(), self.embed(), colour, layout)
+        graph = self._same_nodes(graph)
+        return embedding_map(self.fitted_, graph, self.embed(graph), colour, layout)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         parameters: str = super().__repr__(N_CHAR_MAX)
@@ -210,8 +257,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         """A fitted estimator from a file that `save` wrote, or from the folder of a run of `agssl fit`.
 
         Of a run with several seeds it is the first; others are in its `seed-*/model.safetensors`. No code in the file
-        is run. The graph is not part of a model: `predict()` answers for the fitted nodes without it, `embed` and
-        `explain` need it.
+        is run. The graph is not part of a model: a run's is opened again where it is needed; with a model from a file,
+        `predict()` answers for the fitted nodes, and `embed`, `explain`, `score` and the plots take it as `graph`.
 
         Args:
             path: the file or the folder.
@@ -221,18 +268,36 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             >>> model.predict().shape  # doctest: +SKIP
             (1797,)
         """
-        fitted = Run.open(path).fitted() if Path(path).is_dir() else load_fitted(path)
+        run = Run.open(path) if Path(path).is_dir() else None
+        fitted = load_fitted(path) if run is None else run.fitted()
         model = cls(random_state=fitted.seed, **vars(fitted.settings))
         model._take(fitted)
+        if run is not None:
+            model.run_ = run
+            model.history_ = {stage: records(found) for stage, found in run.history().items()}
         return model
 
-    def _fitted_graph(self) -> Graph:
-        if not hasattr(self, "graph_"):
-            raise GraphError("a loaded model does not carry its graph; pass the graph, e.g. model.embed(graph)")
-        return self.graph_
+    def _same_nodes(self, graph: Any = None) -> Graph:
+        """The graph that was fitted: the given one, or the one at hand."""
+        if graph is None and not hasattr(self, "graph_"):
+            if not hasattr(self, "run_"):
+                raise GraphError(
+                    "a loaded model does not carry its graph; pass it, as in model.embed(graph) or "
+                    "model.explain(node, graph)"
+                )
+            self.graph_ = self.run_.graph()
+        found: Graph = self.graph_ if graph is None else to_graph(graph, require_labels=False)
+        if found.num_nodes != len(self.fitted_.logits):
+            raise GraphError(
+                f"the model was fitted to {len(self.fitted_.logits)} nodes, but {found.name} has {found.num_nodes}; "
+                "give the graph that was fitted"
+            )
+        return found
 
 
-def _natural(classes: Sequence[str]) -> np.ndarray:
-    """Class names as scikit-learn users expect them: numbers where all are whole numbers, else strings."""
-    whole = all(name.lstrip("-").isdecimal() for name in classes)
-    return np.array([int(name) for name in classes]) if whole else np.asarray(classes)
+def _both(first: Watch, second: Watch) -> Watch:
+    def watch(stage: str, record: Record) -> None:
+        first(stage, record)
+        second(stage, record)
+
+    return watch

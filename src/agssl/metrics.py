@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 BINS = 15
@@ -13,9 +15,29 @@ def softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
     return shifted / shifted.sum(axis, keepdims=True)
 
 
+def mean_softmax(many: Iterable[np.ndarray]) -> np.ndarray:
+    """The mean over several models of their probabilities, from the logits of each."""
+    total, count = np.zeros(()), 0
+    for logits in many:
+        total, count = total + softmax(logits), count + 1
+    return total / count
+
+
 def accuracy(truth: np.ndarray, probabilities: np.ndarray) -> float:
     """Share of right answers."""
     return float((probabilities.argmax(1) == truth).mean())
+
+
+def wilson_interval(share: float, trials: int) -> tuple[float, float]:
+    """Wilson's 95% interval for the chance of success, from a share of successes in so many trials.
+
+    >>> [round(end, 3) for end in wilson_interval(1.0, 9)]
+    [0.701, 1.0]
+    """
+    z2 = 1.959964**2
+    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = (z2 * (share * (1 - share) / trials + z2 / (4 * trials**2))) ** 0.5 / (1 + z2 / trials)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def macro_f1(truth: np.ndarray, probabilities: np.ndarray) -> float:

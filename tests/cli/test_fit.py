@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from agssl.store.run import Run
 
 KEYS = {
     *("dataset", "method", "integration", "tasks", "strategy", "seeds", "test_accuracy", "val_accuracy"),
-    *("macro_f1", "log_loss", "ece", "seconds", "peak_mb", "run"),
+    *("macro_f1", "log_loss", "ece", "seconds", "peak_mb", "run", "estimate", "labels", "baselines"),
 }
 GCN = ("--method", "gcn", "--epochs", "5", "--hidden", "8")
 
@@ -35,7 +36,8 @@ def test_json_has_the_promised_keys(agssl: Callable[..., Any], graph: Path, quic
     assert [teacher["task"] for teacher in result["teachers"]] == ["clu:clusters=3", "pairdis"]
     assert sum(teacher["weight"] for teacher in result["teachers"]) == pytest.approx(1)
     assert result["run"] == "runs/small-agssl-ts" and Run.open(result["run"]).metrics["seeds"] == [0, 1]
-    assert [line.partition(":")[0] for line in done.err.splitlines()] == ["seed 0", "seed 1"]
+    lines = [line for line in done.err.splitlines() if not line.startswith("WARNING: ")]
+    assert [line.partition(":")[0] for line in lines] == ["seed 0", "seed 1"]
 
 
 def test_the_table_has_a_row_for_each_teacher_and_fits_a_terminal(
@@ -57,7 +59,7 @@ def test_without_test_nodes_the_test_figures_are_null(agssl: Callable[..., Any],
     assert result["test_accuracy"] == {"mean": None, "std": None, "values": []}
     assert result["macro_f1"] is None and result["val_accuracy"]["mean"] is not None
     done = agssl("fit", graph_without_test, *GCN)
-    assert "gcn                -" in done.out
+    assert [line.split()[:2] for line in done.out.splitlines() if line.startswith("gcn")] == [["gcn", "-"]]
 
 
 def test_results_do_not_depend_on_jobs(agssl: Callable[..., Any], graph: Path, quick: tuple[str, ...]) -> None:
@@ -95,7 +97,8 @@ def test_options_win_over_the_file_and_the_file_over_defaults(agssl: Callable[..
     assert settings.patience is None and settings.weight_decay == 0.1
     assert run.seeds == (3, 5) and run.split(3).origin == "fraction:0.5/0.3/0.2 (seed 3)"
     assert run.fitted(5).settings == settings
-    done = agssl("fit", graph, "--config", "c.toml", "--seed", 7, "--split", "fraction:0.4/0.3/0.3", "--out", "out")
+    words = ("--seed", 7, "--split", "fraction:0.4/0.3/0.3", "--out", "out", "--overwrite")
+    done = agssl("fit", graph, "--config", "c.toml", *words)
     assert done.code == 0, done.err
     assert Run.open("out").seeds == (7,) and not Path("out/seed-3").exists()
 
@@ -271,12 +274,13 @@ def test_an_earlier_run_survives_a_failure_and_goes_with_a_success(agssl: Callab
     assert agssl("fit", graph, *GCN, "--seeds", 2, "--out", "out").code == 0
     Path("out/notes.txt").write_text("mine")
     before = Path("out/run.json").read_text()
-    done = agssl("fit", graph, *GCN, "--lr", 1e38, "--out", "out", "--epochs", 50, "--dropout", 0)
+    words = ("--out", "out", "--overwrite")
+    done = agssl("fit", graph, *GCN, "--lr", 1e38, "--epochs", 50, "--dropout", 0, *words)
     assert done.code == 2 and "not finite" in done.err
     assert Path("out/run.json").read_text() == before and Run.open("out").fitted(1)
-    assert agssl("fit", graph, *GCN, "--seed", 4, "--out", "out").code == 0
+    assert agssl("fit", graph, *GCN, "--seed", 4, *words).code == 0
     assert sorted(path.name for path in Path("out").iterdir()) == [
-        *("config.toml", "metrics.json", "notes.txt", "run.json", "seed-4")
+        *("config.toml", "metrics.json", "notes.txt", "predictions.csv", "run.json", "seed-4")
     ]
 
 
@@ -336,3 +340,81 @@ def test_training_can_be_followed_in_tensorboard(
     done = agssl("fit", graph, *quick, "--seeds", 2, "--out", "runs/mine", "--track", "tensorboard", "--jobs", 2)
     assert done.code == 2 and "--track follows one seed at a time" in done.err
     assert agssl("fit", graph, "--track", "wandb").code == 2
+
+
+def test_a_finished_run_is_replaced_only_when_that_is_asked_for(agssl: Callable[..., Any], graph: Path) -> None:
+    assert agssl("fit", graph, *GCN, "--out", "out").code == 0
+    before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+    done = agssl("fit", graph, *GCN, "--hidden", 6, "--seeds", 2, "--out", "out")
+    assert done.code == 2 and done.err.count("\n") == 1 and done.out == ""
+    assert "out holds a finished run with hidden = 8, not 6; seeds = [0], not [0, 1]; " in done.err
+    assert done.err.endswith("name another folder with --out, or replace it with --overwrite\n")
+    assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
+    assert agssl("fit", graph, *GCN, "--hidden", 6, "--out", "out", "--overwrite").code == 0
+    assert Run.open("out").settings.hidden == 6
+
+
+def test_the_same_command_shows_the_result_of_the_finished_run(
+    agssl: Callable[..., Any], graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = agssl("fit", graph, *GCN, "--json")
+    monkeypatch.setattr("agssl.fitting.seeds.fit_seeds", lambda *args, **kwargs: pytest.fail("it trained again"))
+    again = agssl("fit", graph, *GCN, "--json")
+    assert again.code == 0 and json.loads(again.out) == json.loads(first.out)
+    assert again.err.startswith("runs/small-gcn is finished already")
+    assert agssl("fit", graph, *GCN).out.endswith("the run is in runs/small-gcn\n")
+
+
+def test_without_a_folder_each_fit_has_its_own(agssl: Callable[..., Any], graph: Path) -> None:
+    runs = [json.loads(agssl("fit", graph, *GCN, "--hidden", h, "--json").out)["run"] for h in (4, 6, 4, 8)]
+    assert runs == ["runs/small-gcn", "runs/small-gcn-2", "runs/small-gcn", "runs/small-gcn-3"]
+    done = agssl("fit", graph, *GCN, "--hidden", 6, "--overwrite", "--json")
+    assert json.loads(done.out)["run"] == "runs/small-gcn" and Run.open("runs/small-gcn").settings.hidden == 6
+
+
+def test_the_last_lines_tell_labels_interval_and_baselines(agssl: Callable[..., Any], graph: Path) -> None:
+    done = agssl("fit", graph, *GCN)
+    assert "±" not in done.out
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert lines[-3] == "labels: 24 trained, 8 chose, 8 measured"
+    assert re.fullmatch(r"test accuracy: [\d.]+%; 95% interval [\d.]+% to [\d.]+%", lines[-2])
+    assert [line.rpartition("  ")[0].strip() for line in lines[3:5]] == ["majority class", "logistic regression"]
+    assert "WARNING: only 8 nodes measured it" in done.err
+    result = json.loads(agssl("fit", graph, *GCN, "--json").out)
+    assert result["labels"] == {"train": 24, "choose": 8, "measure": 8}
+    estimate = result["estimate"]
+    assert estimate["value"] == result["test_accuracy"]["mean"] and estimate["measured_on"] == "test"
+    assert 0 <= estimate["low"] < estimate["value"] <= estimate["high"] <= 1
+    assert result["baselines"]["majority"] == 0.5 and result["baselines"]["logistic_regression"] > 0.5
+
+
+def test_a_model_that_is_no_better_than_guessing_is_warned_of(agssl: Callable[..., Any], graph: Path) -> None:
+    done = agssl("fit", graph, *GCN, "--epochs", 1, "--lr", 1e-9, "--seed", 1, "--json")
+    warnings = json.loads(done.out)["warnings"]
+    assert [line.removeprefix("WARNING: ") for line in done.err.splitlines()[1:]] == warnings
+    assert any("is below the 100.0% of logistic regression on the features" in text for text in warnings)
+    assert any(text.startswith("it predicts one class only") for text in warnings)
+
+
+def test_words_for_missing_labels_are_said_once(agssl: Callable[..., Any], graph: Path) -> None:
+    count = iter(range(100))
+    _labels(lambda label: "?" if next(count) % 5 == 0 else label)(graph)
+    done = agssl("fit", graph, *GCN, "--json")
+    assert done.code == 0, done.err
+    assert done.err.count("8 labels look missing: '?' (8); taken as unlabelled") == 1
+    assert sum(json.loads(done.out)["labels"].values()) == 32
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [(lambda i: f"{i * 1.37:.2f}", "40 different numbers"), (lambda i: ["A", "B", "A|B"][i % 3], "several labels")],
+    ids=["regression", "several"],
+)
+def test_labels_that_are_no_classes_are_refused(
+    agssl: Callable[..., Any], graph: Path, label: Callable[[int], str], message: str
+) -> None:
+    count = iter(range(100))
+    _labels(lambda _: label(next(count)))(graph)
+    done = agssl("fit", graph, *GCN)
+    assert done.code == 2 and done.err.count("\n") == 1
+    assert message in done.err and "supported is one label per node" in done.err

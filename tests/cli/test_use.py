@@ -24,7 +24,7 @@ def test_predictions_are_those_of_the_run_with_or_without_its_graph(
 ) -> None:
     stored = [(row["node"], row["prediction"]) for row in Run.open(fitted).predictions(0)]
     for words in ([], [graph]):
-        done = agssl("predict", fitted, *words)
+        done = agssl("predict", fitted, *words, "--seed", 0)
         assert done.code == 0, done.err
         assert done.out.splitlines()[0] == "node,prediction,probability"
         assert [(row["node"], row["prediction"]) for row in rows(done.out)] == stored
@@ -78,7 +78,7 @@ def test_a_model_file_needs_a_graph(agssl: Callable[..., Any], fitted: Path, gra
     model = fitted / "seed-0/model.safetensors"
     done = agssl("predict", model)
     assert done.code == 2 and "without its graph" in done.err
-    assert agssl("predict", model, graph).out == agssl("predict", fitted, graph).out
+    assert agssl("predict", model, graph).out == agssl("predict", fitted, graph, "--seed", 0).out
     done = agssl("predict", model, graph, "--seed", 1)
     assert done.code == 2 and "--seed" in done.err
 
@@ -139,3 +139,34 @@ def test_a_changed_graph_is_noticed(agssl: Callable[..., Any], fitted: Path, gra
     done = agssl("embed", fitted)
     assert done.code == 2 and "has changed since the run" in done.err
     assert agssl("predict", fitted).code == 0  # the answers are on file
+
+
+def test_seeds_predict_by_their_mean_probability(agssl: Callable[..., Any], fitted: Path, graph: Path) -> None:
+    proba = [rows(agssl("predict", fitted, "--proba", "--seed", seed).out) for seed in (0, 1)]
+    mean = [(float(a["proba_a"]) + float(b["proba_a"])) / 2 for a, b in zip(*proba, strict=True)]
+    for words in ([], [graph]):
+        together = rows(agssl("predict", fitted, *words, "--proba").out)
+        assert [float(row["proba_a"]) for row in together] == pytest.approx(mean, abs=2e-6)
+    stored = rows((fitted / "predictions.csv").read_text())
+    assert [(row["node"], row["prediction"]) for row in stored] == [
+        (row["node"], row["prediction"]) for row in together
+    ]
+    assert list(stored[0]) == ["node", "prediction", "probability", "label"]
+
+
+def test_a_graph_that_moved_is_named(agssl: Callable[..., Any], fitted: Path, graph: Path, tmp_path: Path) -> None:
+    before = agssl("explain", fitted, "--degree", "--json").out
+    moved = tmp_path / "elsewhere"
+    graph.rename(moved)
+    done = agssl("explain", fitted, "--degree")
+    assert done.code == 2 and "name it with --graph" in done.err and done.err.count("\n") == 1
+    assert agssl("explain", fitted, "--degree", "--json", "--graph", moved).out == before
+    for command in (["predict"], ["embed", "-o", "e.npy"], ["report", "--map", "pca"]):
+        done = agssl(*command, fitted, "--graph", moved)
+        assert done.code == 0, done.err
+    done = agssl("embed", fitted, moved, "--graph", moved)
+    assert done.code == 2 and "two graphs" in done.err
+    (moved / "edges.csv").write_text("source,target\nx0,x1\nx1,x0\n")
+    for command in ("predict", "embed", "report"):
+        done = agssl(command, fitted, "--graph", moved)
+        assert done.code == 2 and "is not the graph of the run" in done.err

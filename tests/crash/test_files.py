@@ -51,7 +51,7 @@ def test_a_run_killed_at_any_file_operation_on_its_way_into_place_is_not_lost(tm
             (path / name).write_text(json.dumps(about))
         (path / "seed-0" / "metrics.json").write_text('"old"')
         (path / "notes.txt").write_text("mine")
-        writer = RunWriter(path, {"a": 1}).__enter__()
+        writer = RunWriter(path, {"a": 1}, overwrite=True).__enter__()
         for seed in (0, 1):
             (writer.staging / f"seed-{seed}").mkdir()
             (writer.staging / f"seed-{seed}" / "metrics.json").write_text(f'"new {seed}"')
@@ -77,7 +77,7 @@ def test_a_run_killed_at_any_file_operation_on_its_way_into_place_is_not_lost(tm
         path = tmp_path / str(number)
         if commit(path, number) == 0:
             break
-        with RunWriter(path, {"a": 1}) as writer:
+        with RunWriter(path, {"a": 1}, overwrite=True) as writer:
             found = writer.unfinished.finished([0, 1])
             if found:
                 assert found == {0: "new 0", 1: "new 1"}

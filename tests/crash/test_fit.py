@@ -123,6 +123,23 @@ def test_an_unfinished_fit_is_not_mixed_with_another(
     assert torture.hash_of_run(out) == expected
 
 
+def test_a_run_that_is_being_replaced_stays_until_the_new_one_is_whole(
+    fit: Agssl, expected: str, at_step: AtStep, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    assert fit(out, "--hidden", 5)[0] == 0
+    before = torture.hash_of_run(out)
+    at_step(20, interrupt)
+    assert fit(out, "--overwrite")[0] == 130
+    assert Run.open(out).settings.hidden == 5
+    code, err = fit(out)
+    assert code == 2 and "finished run with hidden = 5, not 4" in err and "--overwrite" in err
+    again = at_step(0, nothing)
+    code, err = fit(out, "--overwrite")
+    assert code == 0 and f"going on with the fit in {out}" in err and again
+    assert torture.hash_of_run(out) == expected != before
+
+
 def test_a_newer_unfinished_fit_says_to_upgrade(fit: Agssl, at_step: AtStep, tmp_path: Path) -> None:
     at_step(5, interrupt)
     assert fit(tmp_path / "run")[0] == 130

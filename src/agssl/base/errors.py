@@ -1,7 +1,7 @@
 """Everything that can go wrong because of the user's input, as one small tree of exceptions.
 
 The command line turns any `AgsslError` into one line on stderr and exit code 2. A message names the value,
-the cause and the cure.
+the cause and the cure. Errors about values, in settings or in a graph, are also `ValueError`s, as scikit-learn's are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class AgsslError(Exception):
         return " ".join(super().__str__().split())
 
 
-class GraphError(AgsslError):
+class GraphError(AgsslError, ValueError):
     """The graph itself is malformed: edges, features, labels or splits that do not fit together."""
 
 
@@ -25,7 +25,7 @@ class DataError(AgsslError):
     """A file could not be found, read or trusted."""
 
 
-class SettingsError(AgsslError):
+class SettingsError(AgsslError, ValueError):
     """A setting has a value that makes no sense."""
 
 

@@ -61,7 +61,7 @@ def show(found: dict[str, Any], names: list[str]) -> None:
     rows = table("run", "data", "method", "seeds", *heads, left=("run", "data", "method"))
     for run, name in zip(found["runs"], names, strict=True):
         method = ", ".join(filter(None, (run["method"], run["integration"])))
-        cells = [_value(measure, run[measure]["mean"], run[measure]["std"]) for measure in measures]
+        cells = [_value(measure, run[measure]["mean"], run[measure]["std"], len(run["seeds"])) for measure in measures]
         rows.add_row(name, str(run["dataset"]), method, str(len(run["seeds"])), *cells)
     out.print(rows)
     out.print()
@@ -100,10 +100,11 @@ _HEADS = {
 }
 
 
-def _value(measure: str, mean: float | None, std: float | None) -> str:
+def _value(measure: str, mean: float | None, std: float | None, seeds: int) -> str:
     if mean is None or std is None:
         return "-"
-    return f"{100 * mean:.2f} ± {100 * std:.2f}" if measure.endswith("accuracy") else f"{mean:.3f} ± {std:.3f}"
+    write = (lambda v: f"{100 * v:.2f}") if measure.endswith("accuracy") else (lambda v: f"{v:.3f}")
+    return write(mean) + (f" ± {write(std)}" if seeds > 1 else "")
 
 
 def _change(measure: str, found: dict[str, float] | None) -> str:

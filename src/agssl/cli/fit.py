@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agssl.base.errors import GraphError, SettingsError
-from agssl.cli.common import command_parser, console, json_text, say, table
+from agssl.cli.common import command_parser, json_text, say
 from agssl.cli.options import (
     add_compute,
     add_graph,
@@ -27,6 +27,7 @@ from agssl.cli.options import (
     with_ray,
     workers,
 )
+from agssl.cli.outcome import show, warn
 from agssl.cli.plugins import add_plugins, plugin_plan, plugin_record
 from agssl.config import Settings
 
@@ -39,7 +40,9 @@ examples:
   agssl fit cora --config runs/mine/config.toml --seed 7
 
 GRAPH as a folder has edges.csv (source,target) and nodes.csv (id, feature columns, label, optional split).
-An interrupted fit goes on where it was when the same command is given again.
+An interrupted fit goes on where it was when the same command is given again; a finished one shows its result again.
+A finished run is never replaced without --overwrite: without --out, a fit with other settings goes to a folder of its
+own (runs/digits-agssl-ts-2); into the folder that --out names, it is refused.
 A config file has settings by their names here, and may have `split` and `seeds` (a count or a list):
   hidden = 256
   tasks = ["par", "dgi"]
@@ -53,13 +56,16 @@ def add_parser(subparsers: Any) -> None:
     add_graph(parser)
     add_seeds(parser)
     parser.add_argument(
-        "--out", metavar="RUN", help="folder to write the run to (default: runs/GRAPH-METHOD-INTEGRATION)"
+        "--out",
+        metavar="RUN",
+        help="folder to write the run to (default: runs/GRAPH-METHOD-INTEGRATION, or that with -2, -3, ...)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     parser.add_argument("--plot", action="store_true", help="draw pictures of the first seed into the run (extra plot)")
     parser.add_argument(
         "--restart", action="store_true", help="drop what an interrupted fit left in RUN instead of going on with it"
     )
+    parser.add_argument("--overwrite", action="store_true", help="replace a finished run in RUN")
     parser.add_argument(
         "--checkpoint",
         type=float,
@@ -94,6 +100,7 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.fitting.job import Job, check
     from agssl.fitting.seeds import fit_seeds
     from agssl.fitting.summary import summarise
+    from agssl.fitting.verdict import verdict
 
     check(plan.settings, args.device, args.threads)
     if with_ray(args) and args.device != "cpu":
@@ -116,8 +123,9 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.data.resolve import open_graph
     from agssl.data.splits import make_split
     from agssl.store.checkpoints import fingerprint
+    from agssl.store.earlier import free_folder, is_done
     from agssl.store.run import GraphSource, describe
-    from agssl.store.run_writer import RunWriter
+    from agssl.store.run_writer import RunWriter, write_predictions
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
     how |= {"weight": args.weight, "unweighted": args.unweighted}
@@ -125,8 +133,8 @@ def run_fit(args: argparse.Namespace) -> int:
     say_weights(graph)
     if graph.missing is not None:
         raise GraphError(graph.missing)
-    for seed in plan.seeds:  # a split that can't be made shows before the first epoch
-        make_split(plan.split, graph, Rng(seed).child("split"))
+    # a split that can't be made shows before the first epoch
+    splits = [make_split(plan.split, graph, Rng(seed).child("split")) for seed in plan.seeds]
     from agssl.train.memory import batch_mode, check_memory
     from agssl.train.setup import schedule_on
 
@@ -141,13 +149,18 @@ def run_fit(args: argparse.Namespace) -> int:
     check_workers(args, settings)
     if args.memory_check and args.device == "cpu" and args.ray_address is None:
         check_memory(graph, settings, expected)
-    out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     together = {"workers": args.workers} if args.workers > 1 else {}
     asked |= together | plugin_plan()
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
     asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe)
-    with workers(args, 1) as (jobs, cluster), RunWriter(out, asked, args.restart) as writer:
+    out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
+    if not args.overwrite:
+        out = args.out or (out if args.restart else free_folder(out, asked, plan.seeds))
+        if is_done(Path(out), asked, plan.seeds):
+            return _finish(_stored(out), args)
+    writing = RunWriter(out, asked, args.restart, args.overwrite, plan.seeds)
+    with workers(args, 1) as (jobs, cluster), writing as writer:
         finished = writer.unfinished.finished(plan.seeds)
         if writer.unfinished.anything():
             say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
@@ -177,7 +190,9 @@ def run_fit(args: argparse.Namespace) -> int:
                 taught=progress.taught,
             )
         summary = summarise(graph.name, settings, results)
-        summary |= {"seconds": time.perf_counter() - start, "peak_mb": peak_mb(), "run": str(out)}
+        seconds = time.perf_counter() - start
+        summary |= verdict(graph, splits, results, args.threads)
+        summary |= {"seconds": seconds, "peak_mb": peak_mb(), "run": str(out)}
         about = describe(
             GraphSource.of(graph, args.graph, **how),
             plan.seeds,
@@ -188,50 +203,34 @@ def run_fit(args: argparse.Namespace) -> int:
             **together,
             **plugin_record(),
         )
+        write_predictions(writer.staging, plan.seeds)
         writer.commit(about, settings, plan.split, {k: v for k, v in summary.items() if k != "run"})
+    return _finish(summary, args)
+
+
+def _stored(out: str) -> dict[str, Any]:
+    """The results of a finished run."""
+    from agssl.store.run import Run
+
+    run = Run.open(out)
+    say(f"{out} is finished already, with these very settings; this is its result (--overwrite fits again)")
+    return run.metrics | {"run": out}
+
+
+def _finish(summary: dict[str, Any], args: argparse.Namespace) -> int:
+    """Print the results, and draw them if that is asked for."""
     if args.json:
         sys.stdout.write(json_text(summary))
     else:
         show(summary)
+    warn(summary)
     if args.plot:
         from agssl.explain.plots import write_pictures
         from agssl.store.run import Run
 
-        for path in write_pictures(Run.open(out)):
+        for path in write_pictures(Run.open(summary["run"])):
             say(f"picture: {path}")
     return 0
-
-
-def show(summary: dict[str, Any]) -> None:
-    """Print the results of a run for people."""
-    method, count = summary["method"], len(summary["seeds"])
-    details = ", ".join(str(summary[key]) for key in ("integration", "strategy", "encoder") if summary[key])
-    heading = f"{summary['dataset']}: {method}" + (f" ({details})" if details else "")
-    out = console()
-    out.print(f"{heading}, {count} seed{'s' * (count > 1)}, {summary['seconds']:.1f} seconds", soft_wrap=True)
-    teachers = summary["teachers"] if summary["integration"] else []
-    weight = ["weight"] if teachers else []
-    rows = table("method", "test % ± std", "val % ± std", "macro-F1", "log-loss", "ECE", *weight, left=("method",))
-    for teacher in teachers:
-        accuracies = (_percent(teacher[f"{part}_accuracy"]) for part in ("test", "val"))
-        rows.add_row(f"teacher {teacher['task']}", *accuracies, "", "", "", _number(teacher["weight"]))
-    accuracies = (_percent(summary[f"{part}_accuracy"]) for part in ("test", "val"))
-    rows.add_row(method, *accuracies, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
-    out.print(rows)
-    if summary["task_weights"] and not summary["teachers"]:
-        weights = ", ".join(f"{task} {_number(weight)}" for task, weight in summary["task_weights"].items())
-        out.print(f"task weights: {weights}", soft_wrap=True)
-    out.print(f"the run is in {summary['run']}", soft_wrap=True)
-
-
-def _percent(spread: dict[str, Any]) -> str:
-    if spread["mean"] is None:
-        return "-"
-    return f"{100 * spread['mean']:.2f} ± {100 * spread['std']:.2f}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def _run_name(graph: str, settings: Settings) -> str:

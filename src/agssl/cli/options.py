@@ -39,6 +39,8 @@ def _reader(kind: Kind) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         try:
             return kind.parse(text)
+        except SettingsError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
         except ValueError:
             raise argparse.ArgumentTypeError(f"{text!r} is not {kind.words}") from None
 

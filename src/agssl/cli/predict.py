@@ -21,7 +21,7 @@ examples:
 def add_parser(subparsers: Any) -> None:
     """Add `predict`."""
     parser = command_parser(subparsers, "predict", "predict the class of every node, as CSV", _EXAMPLES)
-    add_run(parser)
+    add_run(parser, "the mean of all")
     add_graph(parser, required=False)
     parser.add_argument("--proba", action="store_true", help="add the probability of every class")
     parser.add_argument("--json", action="store_true", help="print one JSON value in place of CSV")
@@ -33,22 +33,26 @@ def add_parser(subparsers: Any) -> None:
 def run_predict(args: argparse.Namespace) -> int:
     """Print or write the predictions."""
     compute(args)
-    from agssl.explain.node import softmax
+    from agssl.metrics import mean_softmax
     from agssl.store.run_writer import csv_text, node_names
 
     source = Source.open(args)
     fitted = source.fitted
     if args.graph is None:  # the answers are on file, so the graph itself is not needed
         names = [row["node"] for row in source.need_run(args.run).predictions(args.seed)]
-        logits = fitted.logits
-        if len(names) != len(logits):
-            raise DataError(f"{args.run} is damaged: {len(names)} predictions for {len(logits)} nodes; fit again")
+        if args.moved is not None:
+            source.run_graph(args.run)  # only to check it
+        probabilities = mean_softmax(one.logits for one in source.members())
+        if len(names) != len(probabilities):
+            raise DataError(
+                f"{args.run} is damaged: {len(names)} predictions for {len(probabilities)} nodes; fit again"
+            )
     else:
         from agssl.train.infer import infer
 
         graph = source.graph(args)
-        names, logits = node_names(graph), infer(fitted.model, graph, args.device).logits
-    probabilities = softmax(logits)
+        names = node_names(graph)
+        probabilities = mean_softmax(infer(one.model, graph, args.device).logits for one in source.members())
     chosen = probabilities.argmax(1).tolist()
     table = probabilities.tolist()
     if args.json:

@@ -9,6 +9,7 @@ from typing import Any
 from agssl.base.errors import SettingsError
 from agssl.cli.common import command_parser, say
 from agssl.cli.plugins import add_plugins
+from agssl.cli.source import add_moved
 
 _EXAMPLES = """\
 examples:
@@ -30,6 +31,7 @@ def add_parser(subparsers: Any) -> None:
         "--map", default="tsne", metavar="HOW", help="layout of the map: tsne (default) or pca (at once)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: report.html in the run)")
+    add_moved(parser)
     add_plugins(parser)
     parser.set_defaults(handler=run_report)
 
@@ -41,7 +43,7 @@ def run_report(args: argparse.Namespace) -> int:
 
     if args.map not in LAYOUTS:
         raise SettingsError(f"map {args.map!r} is not known; give {' or '.join(LAYOUTS)}")
-    run = Run.open(args.run)
+    run = Run.open(args.run, args.moved)
     run.folder(args.seed)
     baseline = None if args.baseline is None else Run.open(args.baseline)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +18,18 @@ if TYPE_CHECKING:
     from agssl.store.run import Run
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
+def add_moved(parser: argparse.ArgumentParser) -> None:
+    """Where the graph of the run is now."""
+    parser.add_argument(
+        "--graph", dest="moved", metavar="PATH", help="the run's own graph, where it has moved since (it is checked)"
+    )
+
+
+def add_run(parser: argparse.ArgumentParser, default: str = "its first") -> None:
     """The run and its seed."""
     parser.add_argument("run", metavar="RUN", help="a folder written by agssl fit, or a model written by AGSSL.save")
-    parser.add_argument("--seed", type=int, metavar="S", help="which seed of the run (default: its first)")
+    parser.add_argument("--seed", type=int, metavar="S", help=f"which seed of the run (default: {default})")
+    add_moved(parser)
     add_plugins(parser)
 
 
@@ -39,13 +48,23 @@ class Source:
         if path.is_file():
             from agssl.store.fitted import load_fitted
 
+            if args.moved is not None:
+                raise SettingsError(f"{path} is a model and no run, so --graph says nothing; name the graph without it")
+
             if args.seed is not None:
                 raise SettingsError(f"{path} is one model, so there is no seed {args.seed} to choose; leave --seed out")
             return cls(load_fitted(path), None, None)
         from agssl.store.run import Run
 
-        run = Run.open(path)
+        run = Run.open(path, args.moved)
         return cls(run.fitted(args.seed), run, args.seed)
+
+    def members(self) -> Iterator[FittedModel]:
+        """The models that answer together: those of all seeds of a run, unless one seed was asked for."""
+        if self.run is None or self.seed is not None:
+            yield self.fitted
+        else:
+            yield from map(self.run.fitted, self.run.seeds)
 
     def need_run(self, path: str) -> Run:
         """The run, or an error that a model file does not carry its graph."""
@@ -57,6 +76,8 @@ class Source:
         """The graph that the arguments name, labels not needed; without one, that of the run."""
         if args.graph is None:
             return self.run_graph(args.run)
+        if args.moved is not None:
+            raise SettingsError(f"{args.graph} and --graph {args.moved} are two graphs; leave one of them out")
         from agssl.data.resolve import open_graph
 
         past = None if self.run is None else self.run.source

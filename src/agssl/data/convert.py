@@ -6,6 +6,7 @@ Types are told apart by the module that defines them, so none of those packages 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,8 @@ def to_graph(obj: Any, *, name: str | None = None, require_labels: bool = True, 
         return Graph.from_arrays(edges, x, y, name=name or "graph", **how)
     packages = {kind.__module__.partition(".")[0] for kind in type(obj).__mro__}
     if "torch_geometric" in packages:
+        if hasattr(obj, "node_types"):
+            raise _heterogeneous("PyG HeteroData", obj.node_types, obj.edge_types, "data.to_homogeneous()")
         return from_pyg(obj, name=name, **how)
     if "dgl" in packages:
         return from_dgl(obj, name=name, **how)
@@ -104,7 +107,7 @@ def to_pyg(graph: Graph) -> Data:
         y=torch.from_numpy(graph.y.copy()),
         num_nodes=graph.num_nodes,
         name=graph.name,
-        classes=list(graph.classes),
+        classes=graph.class_values.tolist(),
     )
     if graph.weights is not None:
         data.edge_weight = torch.from_numpy(graph.weights.copy())
@@ -126,8 +129,9 @@ def from_dgl(graph: Any, *, name: str | None = None, require_labels: bool = True
 
     Edge weights are those in `edata["weight"]` or `edata["w"]`.
     """
-    if len(graph.ntypes) != 1:
-        raise GraphError(f"the DGL graph has {len(graph.ntypes)} node types, expected one; use dgl.to_homogeneous")
+    links = getattr(graph, "canonical_etypes", [""])
+    if len(graph.ntypes) != 1 or len(links) != 1:
+        raise _heterogeneous("DGL graph", graph.ntypes, links, "dgl.to_homogeneous(g)")
     ndata = graph.ndata
     x = next((ndata[key] for key in ("feat", "x") if key in ndata), None)
     y = next((ndata[key] for key in ("label", "y") if key in ndata), None)
@@ -241,6 +245,13 @@ def _attribute_matrix(attributes: list[dict[Any, Any]], ids: np.ndarray, skip: s
                     "drop the attribute or encode it as numbers"
                 ) from None
     return matrix
+
+
+def _heterogeneous(what: str, nodes: Sequence[Any], links: Sequence[Any], cure: str) -> GraphError:
+    return GraphError(
+        f"the {what} has {len(nodes)} node types and {len(links)} edge types; supported is one type of nodes "
+        f"and one of edges: use {cure}, or give one type of nodes with the edges between them"
+    )
 
 
 def _labels(y: Any, num_nodes: int, required: bool, message: str) -> Any:

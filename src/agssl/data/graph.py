@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from agssl.base.errors import GraphError
-from agssl.data.labels import clean_labels
+from agssl.data.labels import class_values, clean_labels
 from agssl.data.splits import Split, check_split
 from agssl.data.validate import as_features, check_node_names, clean_edges
 
@@ -48,6 +48,7 @@ class Graph:
         missing: what the data lack, as a sentence for the user; None: nothing.
         weights: of the edges, float32 [2E] beside `indices`, positive, the same in both directions; None: all count the
             same.
+        class_kind: what the names of the classes were before they were text: str, int, float or bool.
 
     Example:
         >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
@@ -69,6 +70,7 @@ class Graph:
     node_names: np.ndarray | None = None  # str [N]
     missing: str | None = None  # what is not there (the features of ogbn-arxiv), as a sentence for the user
     weights: np.ndarray | None = None  # float32 [2E]
+    class_kind: str = "str"  # of `agssl.data.labels.KINDS`
 
     @classmethod
     def from_arrays(
@@ -97,7 +99,7 @@ class Graph:
         Args:
             edges: int array [2, E], or a SciPy sparse adjacency, whose values are weights.
             x: features [N, d], dense or SciPy sparse; None only together with `missing`.
-            y: labels [N]; numbers or strings, with -1, NaN, None or "" where a node has none.
+            y: labels [N]; numbers, booleans or strings, with -1, NaN, None or "" where a node has none.
             weights: of the edges [2, E], positive and finite; all equal count as none.
             unweighted: ignore weights, whatever they are.
             classes: names of the classes; numbers in `y` are then positions in it.
@@ -112,7 +114,7 @@ class Graph:
         Raises:
             GraphError: anything that can't be right, with its value, cause and cure.
         """
-        labels, names = clean_labels(y, classes, required=require_labels)
+        labels, names, kind = clean_labels(y, classes, required=require_labels)
         features = as_features(np.empty((len(labels), 0), dtype=np.float32) if x is None else x)
         if features.shape[0] != len(labels):
             raise GraphError(
@@ -136,7 +138,7 @@ class Graph:
         if notify and found is not None and not 1 / FAR <= found.mean(dtype=np.float64) <= FAR:
             advice = "but a node counts itself with weight 1; divide the weights by a typical one"
             log.warning("%s: edge weights are %.3g on average, %s", name, found.mean(dtype=np.float64), advice)
-        return cls(indptr, indices, features, labels, names, split, name, names_array, missing, found)
+        return cls(indptr, indices, features, labels, names, split, name, names_array, missing, found, kind)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For other processes: a graph on disk is opened there again, and not sent."""
@@ -145,7 +147,7 @@ class Graph:
         folder = stored_in(self)
         if folder is None:
             return super().__reduce_ex__(protocol)
-        names = ["y", "classes", "split", "name", "node_names", "missing"]
+        names = ["y", "classes", "split", "name", "node_names", "missing", "class_kind"]
         names += ["weights"] if self.weights is None else []  # the folder may have some
         return _opened, (folder, {name: getattr(self, name) for name in names})
 
@@ -168,6 +170,11 @@ class Graph:
     def num_classes(self) -> int:
         """C."""
         return len(self.classes)
+
+    @property
+    def class_values(self) -> np.ndarray:
+        """The classes as they were given: numbers, booleans or text, [C]."""
+        return class_values(self.classes, self.class_kind)
 
     @cached_property
     def degree(self) -> np.ndarray:
@@ -204,12 +211,12 @@ class Graph:
 
     def with_labels(self, y: Any) -> Graph:
         """The same graph with other labels (-1 for unlabelled) and no split."""
-        labels, names = clean_labels(y, None)
+        labels, names, kind = clean_labels(y, None)
         if len(labels) != self.num_nodes:
             raise GraphError(
                 f"there are {len(labels)} labels for {self.num_nodes} nodes; give one per node, -1 if unknown"
             )
-        return replace(self, y=labels, classes=names, split=None)
+        return replace(self, y=labels, classes=names, class_kind=kind, split=None)
 
     def hide_test(self) -> Graph:
         """The same graph with the labels of the test nodes, and of nodes in no part of the split, removed.

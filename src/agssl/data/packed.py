@@ -28,6 +28,7 @@ import scipy.sparse as sp
 from agssl.base.atomic import atomic_folder, write_json
 from agssl.base.errors import DataError, GraphError
 from agssl.data.graph import Features, Graph
+from agssl.data.labels import KINDS
 from agssl.data.splits import Split, check_split
 from agssl.data.validate import check_node_names
 from agssl.data.weights import LEAST, MOST
@@ -109,6 +110,7 @@ def seal(folder: Path, graph: Graph, source: Mapping[str, Any] | None = None) ->
         "features": graph.num_features,
         "sparse": (folder / "x_indptr.npy").exists(),
         "classes": list(graph.classes),
+        "class_kind": graph.class_kind,
         "split": None if graph.split is None else graph.split.origin,
         "missing": graph.missing,
         "source": dict(source or {}),
@@ -169,7 +171,8 @@ def open_packed(folder: str | os.PathLike[str], *, name: str | None = None) -> G
         raise _bad(folder, "split.npz or node_names.npy", str(error)) from error
     x = _features(folder, nodes, columns, meta["sparse"])
     classes = tuple(meta["classes"])
-    return Graph(indptr, indices, x, y, classes, split, name or meta["name"], names, meta["missing"], weights)
+    kind, name = meta.get("class_kind", "str"), name or meta["name"]
+    return Graph(indptr, indices, x, y, classes, split, name, names, meta["missing"], weights, kind)
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
@@ -191,6 +194,8 @@ def _read_meta(folder: Path) -> dict[str, Any]:
     classes = meta.get("classes")
     if not isinstance(classes, list) or not all(isinstance(c, str) for c in classes) or len({*classes}) < len(classes):
         raise _bad(folder, META, "classes is not a list of distinct names")
+    if meta.get("class_kind", "str") not in list(KINDS):
+        raise _bad(folder, META, f"class_kind is {meta['class_kind']!r}")
     for key, kinds in (("sparse", bool), ("name", str), ("split", str | None), ("missing", str | None)):
         if not isinstance(meta.get(key), kinds):
             raise _bad(folder, META, f"{key} is {meta.get(key)!r}")

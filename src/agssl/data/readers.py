@@ -10,6 +10,7 @@ import numpy as np
 
 from agssl.base.errors import DataError, GraphError, MissingExtraError, SettingsError
 from agssl.data.graph import Graph
+from agssl.data.labels import read_labels
 from agssl.data.split_files import part_name
 from agssl.data.splits import PARTS, Split
 from agssl.data.validate import as_features
@@ -146,7 +147,7 @@ def _from_tables(
     x = as_features(number_matrix(table, features, ids, nodes))
     y: Any = np.full(table.num_rows, -1)
     if label in table.column_names:
-        y = table[label].to_pylist()
+        y = read_labels(table[label].to_pylist())
     values = None
     if edges is None:
         from agssl.data.knn import knn_edges

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agssl.data.graph import Graph
-from agssl.metrics import accuracy
+from agssl.metrics import accuracy, wilson_interval
 from agssl.store.fitted import FittedModel
 
 
@@ -19,7 +19,9 @@ def fit_result(fitted: FittedModel, graph: Graph | None = None) -> dict[str, Any
     if graph is not None:
         found["graph"] = graph.name
         if graph.split is not None and len(graph.split.test):
-            found["test"] = accuracy(graph.y[graph.split.test], fitted.logits[graph.split.test])
+            test = graph.split.test
+            found["test"] = accuracy(graph.y[test], fitted.logits[test])
+            found["interval"] = wilson_interval(found["test"], len(test))
     if fitted.weights is not None:
         means = fitted.weights.mean(0, dtype=np.float64).tolist()
         found["trust"] = dict(sorted(zip(fitted.task_names, means, strict=True), key=lambda item: -item[1]))
@@ -36,9 +38,17 @@ def result_text(found: dict[str, Any]) -> str:
     text = f"# fitted {to}({found['nodes']:,} nodes, {found['classes']} classes)"
     figures = [f"{part} {found[part]:.1%}" for part in ("validation", "test") if found.get(part) is not None]
     text += f": {', '.join(figures)}" if figures else ""
+    text += _interval(found)
     if "trust" in found:
         text += "; mean trust " + ", ".join(f"{task} {weight:.2f}" for task, weight in found["trust"].items())
     return text
+
+
+def _interval(found: dict[str, Any]) -> str:
+    if "interval" not in found:
+        return ""
+    low, high = found["interval"]
+    return f" (95% interval {low:.1%} to {high:.1%})"
 
 
 def result_html(found: dict[str, Any]) -> str:
@@ -47,6 +57,8 @@ def result_html(found: dict[str, Any]) -> str:
     rows += [
         (f"{part} accuracy", f"{found[part]:.1%}") for part in ("validation", "test") if found.get(part) is not None
     ]
+    if rows[-1][0] == "test accuracy":
+        rows[-1] = ("test accuracy", rows[-1][1] + _interval(found))
     rows += [(f"mean trust in {task}", f"{weight:.3f}") for task, weight in found.get("trust", {}).items()]
     cells = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{cells}</table>"

@@ -74,6 +74,9 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     graph, where = split_for(job.graph, job.split, seed), _resources(job, seed, min_seconds=job.checkpoint / 20)
     result = fit(graph, job.settings, seed, where, watch)
     metrics = measure(result.fitted, graph)
+    assert graph.split is not None
+    measured = graph.split.test if len(graph.split.test) else graph.split.val
+    metrics["predicted_classes"] = len(set(result.fitted.logits[measured].argmax(1).tolist()))
     metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": result.seconds}
     checkpoints = where.checkpoints
     if job.out is not None and checkpoints is not None and checkpoints.writes:

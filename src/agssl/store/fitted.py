@@ -15,9 +15,10 @@ from safetensors.torch import save
 from torch import Tensor
 
 from agssl.base.atomic import write_bytes
-from agssl.base.errors import DataError
+from agssl.base.errors import AgsslError, DataError
 from agssl.base.rng import Rng
 from agssl.config import Settings, renamed
+from agssl.data.labels import KINDS, natural_kind
 from agssl.encoders import Network, Shape
 from agssl.store.checkpoints import Record
 
@@ -39,6 +40,7 @@ class FittedModel:
     alphas: tuple[float, ...] = ()
     teacher_logits: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # [K, N, C]
     weights: np.ndarray | None = None  # [N, K]
+    class_kind: str = "str"  # what the classes were before they were names, see `agssl.data.labels.KINDS`
 
 
 def save_fitted(fitted: FittedModel, path: str | Path) -> None:
@@ -53,6 +55,7 @@ def save_fitted(fitted: FittedModel, path: str | Path) -> None:
         "settings": fitted.settings.to_dict(),
         "seed": fitted.seed,
         "classes": list(fitted.classes),
+        "class_kind": fitted.class_kind,
         "best": fitted.best,
         "tasks": list(fitted.task_names),
         "alphas": list(fitted.alphas),
@@ -73,6 +76,8 @@ def load_fitted(path: str | Path) -> FittedModel:
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
         return _fitted(tensors, json.loads(header["about"]), int(header["schema"]))
+    except AgsslError:
+        raise
     except (OSError, SafetensorError) as error:
         raise DataError(f"can't read the model {path}: {error}; check the path, or fit again") from error
     except (KeyError, TypeError, ValueError, OverflowError, RuntimeError, MemoryError, AttributeError) as error:
@@ -104,6 +109,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         alphas=tuple(about["alphas"]),
         teacher_logits=tensors["teacher_logits"].numpy(),
         weights=None if weights is None else weights.numpy(),
+        class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
     )
     _check(fitted)
     return fitted
@@ -126,6 +132,8 @@ def _check(fitted: FittedModel) -> None:
     nodes, classes, teachers = len(fitted.logits), fitted.shape.classes, len(fitted.task_names)
     if not all(isinstance(name, str) for name in (*fitted.classes, *fitted.task_names)):
         raise TypeError("a class or task has no name")
+    if fitted.class_kind not in KINDS:
+        raise ValueError(f"class_kind is {fitted.class_kind!r}")
     if not all(isinstance(alpha, int | float) for alpha in fitted.alphas):
         raise TypeError("an alpha is no number")
     found = (len(fitted.classes), fitted.logits.shape, len(fitted.alphas))

@@ -3,6 +3,7 @@
 run.json             what was run: graph, seeds, versions; the folder is a run when this is there
 config.toml          the settings, to be used again with --config
 metrics.json         the results over all seeds, as `agssl fit --json` prints them
+predictions.csv      node, prediction, probability, label: by the mean probability over all seeds
 seed-0/              of each seed:
   split.npz          train, val, test as node indices, to be used again with --split
   metrics.json       the results of this seed
@@ -78,19 +79,21 @@ class GraphSource:
         about = (graph.name, graph.num_nodes, graph.fingerprint, weight, unweighted)
         return cls(given, path, knn, metric, label, *about)
 
-    def open(self) -> Graph:
-        """The same graph, without a split of ours."""
+    def open(self, moved: str | None = None) -> Graph:
+        """The same graph, without a split of ours; `moved` says where it is now."""
         from agssl.data.resolve import open_graph
 
         # the run may have moved together with its graph, so the path as it was given counts too
-        text = self.given if self.path is None or not Path(self.path).exists() else self.path
+        text = moved or (self.given if self.path is None or not Path(self.path).exists() else self.path)
         try:
             weights: dict[str, Any] = {"weight": self.weight, "unweighted": self.unweighted}
             graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label, **weights)
         except AgsslError as error:
-            raise DataError(f"can't open the graph of the run again: {error}") from error
+            cure = "" if moved else "; if it has moved, name it with --graph"
+            raise DataError(f"can't open the graph of the run again: {error}{cure}") from error
         if graph.fingerprint != self.fingerprint:
-            raise DataError(f"{text} has changed since the run: other edges or features; restore it, or fit again")
+            why = "is not the graph of the run" if moved else "has changed since the run"
+            raise DataError(f"{text} {why}: other edges or features; restore it, or fit again")
         return graph
 
 
@@ -100,10 +103,16 @@ class Run:
 
     path: Path
     about: Mapping[str, Any]  # run.json
+    moved: str | None = None  # where its graph is now, if not where it was
 
     @classmethod
-    def open(cls, path: str | Path) -> Run:
-        """The run in a folder; one that isn't a run, is too new or damaged is a `DataError`."""
+    def open(cls, path: str | Path, moved: str | None = None) -> Run:
+        """The run in a folder; one that isn't a run, is too new or damaged is a `DataError`.
+
+        Args:
+            path: the folder.
+            moved: where its graph is now, if it was moved since.
+        """
         path = Path(path)
         if not path.exists():
             raise DataError(f"the run {path} does not exist; give a folder written by `agssl fit --out`")
@@ -119,7 +128,7 @@ class Run:
             raise _damaged(path / "run.json", f"schema is {schema!r}")
         if schema > SCHEMA:
             raise DataError(f"{path} has schema {schema}, but this version reads up to {SCHEMA}; upgrade agssl")
-        run = cls(path, about)
+        run = cls(path, about, moved)
         _ = run.seeds, run.source  # a damaged file shows now and not in the middle of the work
         return run
 
@@ -164,7 +173,7 @@ class Run:
         """The graph, opened again, with the split of that seed."""
         from agssl.data.splits import check_split
 
-        split, graph = self.split(seed), self.source.open()
+        split, graph = self.split(seed), self.source.open(self.moved)
         return graph.with_split(check_split(split, graph.y))
 
     def split(self, seed: int | None = None) -> Split:

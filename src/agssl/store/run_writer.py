@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agssl.base.atomic import write_bytes, write_json, write_text
 from agssl.base.errors import DataError, GraphError, SettingsError, TrainingError
 from agssl.config import Settings
-from agssl.store.run import FORMAT
+from agssl.store.earlier import finished_run, refuse_finished
 from agssl.store.unfinished import FOLDER, Unfinished, remove
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from agssl.store.checkpoints import Record
     from agssl.store.fitted import FittedModel
 
-_OURS = re.compile(r"config\.toml|metrics\.json|pictures|report\.html|seed-\d+")
+PREDICTIONS = "predictions.csv"
+_OURS = re.compile(r"config\.toml|metrics\.json|pictures|predictions\.csv|report\.html|seed-\d+")
 # The same command would break down in the same way again, so there is nothing to go on with.
 _HOPELESS = (TrainingError, GraphError, SettingsError)
 
@@ -42,10 +43,19 @@ class RunWriter:
         path: the folder of the run.
         plan: all that was asked for, seeds apart; what was begun with another plan is refused.
         restart: drop what was begun.
+        overwrite: replace a finished run, which is refused otherwise.
+        seeds: of the run, to tell how a finished one differs.
     """
 
-    def __init__(self, path: str | Path, plan: Mapping[str, Any] | None = None, restart: bool = False) -> None:
-        self.path, self.restart = Path(path), restart
+    def __init__(
+        self,
+        path: str | Path,
+        plan: Mapping[str, Any] | None = None,
+        restart: bool = False,
+        overwrite: bool = False,
+        seeds: Sequence[int] = (),
+    ) -> None:
+        self.path, self.restart, self.overwrite, self.seeds = Path(path), restart, overwrite, seeds
         self.unfinished = Unfinished(self.path, plain(plan or {}))
         self._made: list[Path] = []
 
@@ -63,6 +73,8 @@ class RunWriter:
                     f"{self.path} is not empty and not a run of agssl, so it is left alone; name another folder "
                     "with --out"
                 )
+            if not self.overwrite:
+                refuse_finished(self.path, self.unfinished.plan, self.seeds)
             for folder in reversed([self.path, *self.path.parents]):
                 if not folder.exists():
                     folder.mkdir(exist_ok=True)
@@ -104,8 +116,9 @@ class RunWriter:
         values |= {"split": split, "seeds": list(about["seeds"])}
         write_text(self.staging / "config.toml", tomli_w.dumps(dict(sorted(values.items(), key=_tables_last))))
         write_json(self.staging / "metrics.json", plain(metrics))
-        write_json(self.staging / "run.json", plain(about))
+        write_json(self.staging / "run.json", plain({**about, "plan": self.unfinished.plan}))
         names = ["config.toml", "metrics.json", "run.json", *(f"seed-{seed}" for seed in about["seeds"])]
+        names += [PREDICTIONS] if (self.staging / PREDICTIONS).exists() else []
         try:
             (self.path / "run.json").unlink(missing_ok=True)  # from here on it is no run, until the new one is whole
             for old in self.path.iterdir():
@@ -175,6 +188,16 @@ def columns(records: Sequence[Record]) -> dict[str, list[float | None]]:
     return {name: [record.get(name) for record in records] for name in names}
 
 
+def records(found: Mapping[str, Sequence[float | None]]) -> list[Record]:
+    """What `columns` was made of.
+
+    >>> records({"epoch": [0, 1], "loss": [2.0, None]})
+    [{'epoch': 0, 'loss': 2.0}, {'epoch': 1}]
+    """
+    rows = zip(*found.values(), strict=True)
+    return [{name: value for name, value in zip(found, row, strict=True) if value is not None} for row in rows]
+
+
 def plain(value: Any) -> Any:
     """The value as JSON takes it: figures that are not finite become null.
 
@@ -207,6 +230,23 @@ def _predictions(graph: Graph, fitted: FittedModel, names: list[str]) -> str:
     return csv_text(["node", "prediction", "probability", "label", "part"], rows)
 
 
+def write_predictions(folder: Path, seeds: Sequence[int]) -> None:
+    """Write what all seeds, whose folders are there, say together: the class with the highest mean probability."""
+    from agssl.metrics import mean_softmax
+    from agssl.store.fitted import load_fitted
+
+    paths = [folder / f"seed-{seed}" for seed in seeds]
+    classes = load_fitted(paths[0] / "model.safetensors").classes
+    probabilities = mean_softmax(load_fitted(path / "model.safetensors").logits for path in paths)
+    best, chosen = probabilities.max(1).tolist(), probabilities.argmax(1).tolist()
+    with open(paths[0] / "predictions.csv", encoding="utf-8", newline="") as file:
+        rows = [
+            [row["node"], classes[chosen[i]], f"{best[i]:.6f}", row["label"]]
+            for i, row in enumerate(csv.DictReader(file))
+        ]
+    write_text(folder / PREDICTIONS, csv_text(["node", "prediction", "probability", "label"], rows))
+
+
 def _figure(value: float | None) -> float | None:
     """With as many digits as a 32-bit float has."""
     if isinstance(value, int):
@@ -216,14 +256,10 @@ def _figure(value: float | None) -> float | None:
 
 def _may_replace(path: Path) -> bool:
     """Whether a folder is a run, or has nothing in it but what an interrupted run left."""
-    try:
-        about = json.loads((path / "run.json").read_text(encoding="utf-8"))
-        return isinstance(about, dict) and about.get("format") == FORMAT
-    except FileNotFoundError:
-        # with a plan, the folder was one of ours before: a kill while it took its new place leaves it like this
-        return (path / FOLDER / "plan.json").is_file() or all(child.name == FOLDER for child in path.iterdir())
-    except ValueError:
-        return False
+    if (path / "run.json").exists():
+        return finished_run(path) is not None
+    # with a plan, the folder was one of ours before: a kill while it took its new place leaves it like this
+    return (path / FOLDER / "plan.json").is_file() or all(child.name == FOLDER for child in path.iterdir())
 
 
 def _tables_last(item: tuple[str, Any]) -> bool:

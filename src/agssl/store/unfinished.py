@@ -46,7 +46,7 @@ class Unfinished:
                 write_json(self.folder / "plan.json", document)
             elif stored != json.loads(json.dumps(self.plan)):
                 raise DataError(
-                    f"{self.run} holds an unfinished fit with {_difference(stored, self.plan)}; ask for the same to go "
+                    f"{self.run} holds an unfinished fit with {difference(stored, self.plan)}; ask for the same to go "
                     "on, name another folder with --out, or drop it with --restart"
                 )
             for path in self.folder.rglob("*.tmp"):
@@ -85,6 +85,13 @@ class Unfinished:
         (self.folder / "plan.json").unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.lock.release()
+
+    def tidy(self) -> None:
+        """Beside a finished run, remove what a kill left of putting it in place; an unfinished fit stays."""
+        begun = (self.folder / "plan.json").is_file() and not (self.folder / "moving.json").is_file()
+        if self.folder.is_dir() and not begun:
+            self.lock.take(str(self.run))
+            self.clear()
 
     def _take_back(self) -> None:
         """Undo a move that was cut short: `run.json` moves last, so without it here the move was complete."""
@@ -129,7 +136,7 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """What differs between two plans, in words."""
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     parts = [f"{name} = {old.get(name)}, not {new.get(name)}" for name in names if name != "data"]
