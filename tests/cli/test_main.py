@@ -63,7 +63,7 @@ def _raise(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(args: object) -> int:
         raise error
 
-    monkeypatch.setattr(data_command, "run_list", fail)
+    monkeypatch.setattr(data_command, "run_data_list", fail)
 
 
 def test_a_fault_of_ours_is_one_line_and_exit_code_1(
@@ -96,7 +96,7 @@ def test_log_records_go_to_stderr_as_lines(monkeypatch: pytest.MonkeyPatch, caps
         logging.getLogger("agssl").warning("look here")
         return 0
 
-    monkeypatch.setattr(data_command, "run_list", warn)
+    monkeypatch.setattr(data_command, "run_data_list", warn)
     assert main(["data", "list"]) == main(["data", "list"]) == 0
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err == "agssl: look here\n" * 2
