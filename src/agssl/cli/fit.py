@@ -23,6 +23,7 @@ from agssl.cli.options import (
     check_workers,
     cores,
     make_plan,
+    table_options,
     with_ray,
     workers,
 )
@@ -35,6 +36,7 @@ examples:
   agssl fit cora --method gcn --seeds 10 --hidden 256 --jobs 2
   agssl fit my-graph/ --tasks par,clu,dgi --integration lf --out runs/mine
   agssl fit table.csv --knn 10 --label species --json
+  agssl fit people/ --id employee_id --sep ';' --drop phone --categorical grade
   agssl fit cora --config runs/mine/config.toml --seed 7
 
 GRAPH as a folder has edges.csv (source,target) and nodes.csv (id, feature columns, label, optional split).
@@ -119,7 +121,10 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.store.run_writer import RunWriter
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    how |= table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
+    for line in [] if graph.columns is None else graph.columns.lines():
+        say(line)
     if graph.missing is not None:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agssl.cli.common import command_parser, human, say
+from agssl.cli.options import add_tables, table_options
 
 if TYPE_CHECKING:
     from agssl.data.graph import Graph
@@ -65,6 +66,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--label", default="label", metavar="COLUMN", help="the column with the labels (default: label)"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of a split that is drawn (default: 0)")
+    add_tables(parser)
 
 
 def read(args: argparse.Namespace, require_labels: bool = True) -> Graph:
@@ -72,6 +74,7 @@ def read(args: argparse.Namespace, require_labels: bool = True) -> Graph:
     from agssl.data.resolve import open_graph
 
     how = {"knn": args.knn, "metric": args.metric, "label": args.label, "require_labels": require_labels}
+    how |= table_options(args)
     return open_graph(args.graph, split=args.split, seed=args.seed, say=say, **how)
 
 

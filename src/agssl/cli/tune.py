@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from agssl.base.errors import GraphError, SettingsError
 from agssl.cli.bench import duration
 from agssl.cli.common import bar, command_parser, console, json_text, parse_seeds, say, table
-from agssl.cli.options import add_graph, add_jobs, add_settings, check_jobs, given_settings, make_plan, workers
+from agssl.cli.options import (
+    add_graph,
+    add_jobs,
+    add_settings,
+    check_jobs,
+    given_settings,
+    make_plan,
+    table_options,
+    workers,
+)
 from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
@@ -101,6 +110,7 @@ def run_tune(args: argparse.Namespace) -> int:
     from agssl.shipped import config_name
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    how |= table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     if graph.missing is not None:
         raise GraphError(graph.missing)

@@ -5,44 +5,70 @@ Types are told apart by the module that defines them, so none of those packages 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 
 from agssl.base.errors import GraphError, MissingExtraError
+from agssl.data.columns import Columns, TableOptions
+from agssl.data.frames import arrow_array, edge_ends, from_frame, is_frame, packages
 from agssl.data.graph import Graph
+from agssl.data.node_table import encode, reencode
+from agssl.data.split_files import split_from_words
 from agssl.data.splits import PARTS, Split
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-_EXTRAS = ("classes", "node_names", "name", "missing", "split_origin")
+_EXTRAS = ("classes", "node_names", "name", "missing", "split_origin", "columns")
 
 
-def to_graph(obj: Any, *, name: str | None = None, require_labels: bool = True) -> Graph:
-    """A `Graph` from a `Graph`, a PyG `Data`, a DGL graph, a NetworkX graph or `(adjacency, X, y)`.
+def to_graph(
+    obj: Any, *, name: str | None = None, require_labels: bool = True, columns: Columns | None = None
+) -> Graph:
+    """A `Graph` from a `Graph`, a PyG `Data`, a DGL graph, a NetworkX graph or `(edges, X, y)`.
 
     Args:
-        obj: the object; in the tuple, the adjacency may also be an int array [2, E].
+        obj: the object. In the tuple, edges are a sparse adjacency, an array [2, E] or [E, 2], a NetworkX graph or a
+            table; X is an array or a table of pandas, polars or pyarrow; y has the labels, or is the name of their
+            column.
         name: what to call the graph, if it does not say so itself.
-        require_labels: as for `Graph.from_arrays`.
+        require_labels: as for `Graph.from_arrays`; where labels are not required, y may be left out.
+        columns: the encoding of a model, in place of one of the table's own.
     """
+    graph = _to_graph(obj, name, require_labels, columns)
+    if columns is None:
+        return graph
+    encoding, x = reencode(graph.x, graph.columns, columns, graph.name)
+    return replace(graph, columns=encoding, x=x)
+
+
+def _to_graph(obj: Any, name: str | None, require_labels: bool, columns: Columns | None) -> Graph:
     if isinstance(obj, Graph):
         return obj
-    if isinstance(obj, tuple) and len(obj) == 3:
-        edges, x, y = obj
-        return Graph.from_arrays(edges, x, y, name=name or "graph", require_labels=require_labels)
-    packages = {kind.__module__.partition(".")[0] for kind in type(obj).__mro__}
-    if "torch_geometric" in packages:
+    if isinstance(obj, tuple) and len(obj) in (2, 3) and (len(obj) == 3 or hasattr(obj[1], "shape")):
+        edges, x, y = (*obj, None)[:3]
+        name = name or "graph"
+        if is_frame(x):
+            return from_frame(edges, x, y, name=name, require_labels=require_labels, columns=columns)
+        if y is None and not require_labels:
+            y = np.full(x.shape[0], -1)
+        rows = edges.nodes if "networkx" in packages(edges) else range(x.shape[0] if is_frame(edges) else 0)
+        ends = edge_ends(edges, np.array([str(node) for node in rows], dtype=str))
+        return Graph.from_arrays(_to_numpy(ends), _to_numpy(x), y, name=name, require_labels=require_labels)
+    known = packages(obj)
+    if "torch_geometric" in known:
         return from_pyg(obj, name=name, require_labels=require_labels)
-    if "dgl" in packages:
+    if "dgl" in known:
         return from_dgl(obj, name=name, require_labels=require_labels)
-    if "networkx" in packages:
-        return from_networkx(obj, name=name, require_labels=require_labels)
+    if "networkx" in known:
+        return from_networkx(obj, name=name, require_labels=require_labels, columns=columns)
     raise GraphError(
         f"cannot make a graph of a {type(obj).__module__}.{type(obj).__qualname__}; "
-        "give a Graph, a PyG Data, a DGL graph, a NetworkX graph or (scipy adjacency, X, y)"
+        "give a Graph, a PyG Data, a DGL graph, a NetworkX graph or (edges, X, y)"
     )
 
 
@@ -67,6 +93,7 @@ def from_pyg(data: Any, *, name: str | None = None, require_labels: bool = True)
         name=name or extra["name"] or "graph",
         node_names=extra["node_names"],
         missing=extra["missing"],
+        columns=None if extra["columns"] is None else Columns.from_dict(extra["columns"]),
         require_labels=require_labels,
     )
 
@@ -94,6 +121,8 @@ def to_pyg(graph: Graph) -> Data:
         data.node_names = graph.node_names.tolist()
     if graph.missing is not None:
         data.missing = graph.missing
+    if graph.columns is not None:
+        data.columns = graph.columns.to_dict()
     if graph.split is not None:
         data.split_origin = graph.split.origin
         for part, nodes in graph.split.to_arrays().items():
@@ -124,18 +153,24 @@ def from_dgl(graph: Any, *, name: str | None = None, require_labels: bool = True
 
 
 def from_networkx(
-    graph: Any, *, label: str | None = None, name: str | None = None, require_labels: bool = True
+    graph: Any,
+    *,
+    label: str | None = None,
+    name: str | None = None,
+    require_labels: bool = True,
+    options: TableOptions | None = None,
+    columns: Columns | None = None,
 ) -> Graph:
-    """A NetworkX graph; node attributes: `label` (or `y`), optional `split`, and either a vector `x` or numbers.
+    """A NetworkX graph; node attributes: `label` (or `y`), optional `split`, and either a vector `x` or columns.
 
     Args:
-        graph: of any NetworkX class.
+        graph: any NetworkX class.
         label: the attribute with the labels; "label" or "y" by default.
         name: what to call the graph; its own name by default.
         require_labels: as for `Graph.from_arrays`.
+        options: what the user says of attributes.
+        columns: the encoding of a model.
     """
-    from agssl.data.readers import split_from_words
-
     attributes = [values for _, values in graph.nodes(data=True)]
     ids = np.array([str(node) for node in graph.nodes], dtype=str)
     name = name or str(graph.graph.get("name") or "graph")
@@ -148,42 +183,38 @@ def from_networkx(
     ends = [(position[u], position[v]) for u, v in graph.edges()]
     if not graph.is_directed():  # both ways at once, so that nothing looks one-way
         ends += [(v, u) for u, v in ends if u != v]
+    if any("x" in values and np.ndim(values["x"]) == 1 for values in attributes):
+        encoding, x = None, _vectors(attributes, ids)
+    else:
+        keys = {key: str(key) for values in attributes for key in values if key not in (label, "split")}
+        table = pa.table({text: arrow_array([values.get(key) for values in attributes]) for key, text in keys.items()})
+        if not keys:
+            raise GraphError(f"the nodes of {name} have no features; give them attributes")
+        encoding, x = encode(table, lambda row: f"node {str(ids[row])!r}", name, options=options, columns=columns)
     return Graph.from_arrays(
         np.array(ends, dtype=np.int64).reshape(-1, 2).T,
-        _attribute_matrix(attributes, ids, {label, "split"}),
+        x,
         [values.get(label) for values in attributes],
         split=split_from_words([str(values.get("split") or "").strip() for values in attributes], ids, name),
         name=name,
         node_names=ids,
+        columns=encoding,
         require_labels=require_labels,
     )
 
 
-def _attribute_matrix(attributes: list[dict[Any, Any]], ids: np.ndarray, skip: set[str]) -> np.ndarray:
-    if any("x" in values and np.ndim(values["x"]) == 1 for values in attributes):
-        widths = [np.size(values.get("x", ())) for values in attributes]
-        odd = [i for i, width in enumerate(widths) if width != widths[0]]
-        if odd:
-            raise GraphError(
-                f"node {str(ids[odd[0]])!r} has {widths[odd[0]]} features in 'x', but node {str(ids[0])!r} has "
-                f"{widths[0]}; give all nodes equally many"
-            )
+def _vectors(attributes: list[dict[Any, Any]], ids: np.ndarray) -> np.ndarray:
+    widths = [np.size(values.get("x", ())) for values in attributes]
+    odd = [i for i, width in enumerate(widths) if width != widths[0]]
+    if odd:
+        raise GraphError(
+            f"node {str(ids[odd[0]])!r} has {widths[odd[0]]} features in 'x', but node {str(ids[0])!r} has "
+            f"{widths[0]}; give all nodes equally many"
+        )
+    try:
         return np.array([values["x"] for values in attributes], dtype=np.float64)
-    columns = list(dict.fromkeys(key for values in attributes for key in values if key not in skip))
-    matrix = np.full((len(attributes), len(columns)), np.nan)
-    for i, values in enumerate(attributes):
-        for j, column in enumerate(columns):
-            value = values.get(column)
-            if value is None:
-                raise GraphError(f"node {str(ids[i])!r} lacks the attribute {column!r} that other nodes have; add it")
-            try:
-                matrix[i, j] = float(value)
-            except (TypeError, ValueError):
-                raise GraphError(
-                    f"node {str(ids[i])!r} has {value!r} in the attribute {column!r}, but features must be numbers; "
-                    "drop the attribute or encode it as numbers"
-                ) from None
-    return matrix
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"the attribute 'x' is no vector of numbers at every node ({error}); mend it") from error
 
 
 def _labels(y: Any, num_nodes: int, required: bool, message: str) -> Any:

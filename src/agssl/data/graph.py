@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from agssl.base.errors import GraphError
+from agssl.data.columns.plain import Columns
 from agssl.data.labels import clean_labels
 from agssl.data.splits import Split, check_split
 from agssl.data.validate import as_features, check_node_names, clean_edges
@@ -44,6 +45,7 @@ class Graph:
         name: what to call the graph in messages and results.
         node_names: a name per node, [N]; None: they are numbered.
         missing: what the data lack, as a sentence for the user; None: nothing.
+        columns: how the columns of a table became the features; None: the features have no names.
 
     Example:
         >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
@@ -64,6 +66,7 @@ class Graph:
     name: str = "graph"
     node_names: np.ndarray | None = None  # str [N]
     missing: str | None = None  # what is not there (the features of ogbn-arxiv), as a sentence for the user
+    columns: Columns | None = None
 
     @classmethod
     def from_arrays(
@@ -78,6 +81,7 @@ class Graph:
         node_names: Any = None,
         num_nodes: int | None = None,
         missing: str | None = None,
+        columns: Columns | None = None,
         require_labels: bool = True,
         notify: bool = True,
     ) -> Graph:
@@ -96,6 +100,7 @@ class Graph:
             node_names: N distinct names.
             num_nodes: N, to be checked against the rest.
             missing: what the data lack, as a sentence; allows a graph without features.
+            columns: the encoding that `x` comes from.
             require_labels: insist on labelled nodes of at least two classes. Prediction on a new graph needs none.
             notify: whether to log what was cleaned.
 
@@ -121,7 +126,7 @@ class Graph:
         if notify and str(report):
             log.warning("%s: %s", name, report)
         names_array = check_node_names(node_names, len(labels))
-        return cls(indptr, indices, features, labels, names, split, name, names_array, missing)
+        return cls(indptr, indices, features, labels, names, split, name, names_array, missing, columns)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For other processes: a graph on disk is opened there again, and not sent."""
@@ -147,6 +152,11 @@ class Graph:
     def num_features(self) -> int:
         """d."""
         return int(self.x.shape[1])
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the d features, where they have any."""
+        return None if self.columns is None else self.columns.features
 
     @property
     def num_classes(self) -> int:

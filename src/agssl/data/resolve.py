@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from agssl.base.errors import DataError, SettingsError, unknown_name
+from agssl.data.columns import Columns, TableOptions
 from agssl.data.datasets import DATASETS, dataset_spec, is_dataset, read_dataset
 from agssl.data.fetch import Say, data_folders
 from agssl.data.graph import Graph
@@ -25,6 +27,8 @@ def open_graph(
     label: str = "label",
     require_labels: bool = True,
     say: Say = log.info,
+    columns: Columns | None = None,
+    **options: Any,
 ) -> Graph:
     """The graph that `text` names, with a split; a dataset's name comes before a file of the same name.
 
@@ -37,13 +41,22 @@ def open_graph(
         label: for `read_graph`.
         require_labels: for `read_graph`.
         say: gets a line for each file that has to be fetched.
+        columns: for `read_graph`.
+        options: for `read_graph`.
     """
     if is_dataset(text):
         if knn is not None:
             raise SettingsError(f"knn is {knn}, but the dataset {text} brings its own edges; leave knn out")
+        if TableOptions.of(options).given():
+            given = next(iter(TableOptions.of(options).given()))
+            raise SettingsError(
+                f"{given} is for tables, but {text} is a dataset with features of its own; leave it out"
+            )
         graph = read_dataset(dataset_spec(text), data_folders(), say)
     elif Path(text).exists():
-        graph = read_graph(text, knn=knn, metric=metric, label=label, require_labels=require_labels)
+        graph = read_graph(
+            text, knn=knn, metric=metric, label=label, require_labels=require_labels, columns=columns, **options
+        )
     elif "/" in text or "\\" in text or Path(text).suffix:
         raise DataError(f"{text} does not exist; check the path, or name a dataset: {', '.join(DATASETS)}")
     else:

@@ -99,6 +99,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         tuple(alphas.values()),
         np.stack(teachers) if teachers else np.zeros((0, 0, 0), np.float32),
         None if result.weights is None else result.weights.cpu().numpy(),
+        graph.columns,
     )
 
 

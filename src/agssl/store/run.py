@@ -17,13 +17,14 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import AgsslError, DataError, SettingsError
 from agssl.config import RUN_KEYS, Settings, read_toml
+from agssl.data.columns import TableOptions
 from agssl.store.unfinished import FOLDER
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class GraphSource:
     name: str
     nodes: int
     fingerprint: str
+    options: dict[str, Any] = field(default_factory=dict)  # of `TableOptions`
 
     def __post_init__(self) -> None:
         texts = (self.given, self.path or "", self.metric, self.label, self.name, self.fingerprint)
@@ -55,14 +57,19 @@ class GraphSource:
             raise TypeError("a name, path or label is no text")
         if not all(isinstance(number, int) for number in numbers):
             raise TypeError("nodes or knn is no whole number")
+        try:
+            TableOptions.of(self.options)
+        except (AgsslError, AttributeError) as error:
+            raise TypeError(f"options: {error}") from error
 
     @classmethod
-    def of(cls, graph: Graph, given: str, knn: int | None, metric: str, label: str) -> GraphSource:
+    def of(cls, graph: Graph, given: str, knn: int | None, metric: str, label: str, **options: Any) -> GraphSource:
         """The source of a graph that `open_graph` opened by these arguments."""
         from agssl.data.datasets import is_dataset
 
         path = None if is_dataset(given) else str(Path(given).resolve())
-        return cls(given, path, knn, metric, label, graph.name, graph.num_nodes, graph.fingerprint)
+        told = TableOptions.of(options).given()
+        return cls(given, path, knn, metric, label, graph.name, graph.num_nodes, graph.fingerprint, told)
 
     def open(self) -> Graph:
         """The same graph, without a split of ours."""
@@ -71,7 +78,7 @@ class GraphSource:
         # the run may have moved together with its graph, so the path as it was given counts too
         text = self.given if self.path is None or not Path(self.path).exists() else self.path
         try:
-            graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label)
+            graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label, **self.options)
         except AgsslError as error:
             raise DataError(f"can't open the graph of the run again: {error}") from error
         if graph.fingerprint != self.fingerprint:
