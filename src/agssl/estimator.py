@@ -83,6 +83,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         history_: records of every epoch by stage.
         best_: the record of the chosen epoch.
         graph_: the graph that was fitted, with its split.
+        columns_: how the columns of a table became features (`columns_.lines()` says it in words); None for arrays.
+        feature_names_in_: names of the columns, where they have any.
 
     Example:
         >>> from agssl import AGSSL, load_dataset  # doctest: +SKIP
@@ -112,10 +114,12 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         return Settings(**{name: getattr(self, name) for name in DESCRIBED})
 
     def fit(self, graph: Any, y: Any = None, *, watch: Any = None) -> AGSSL:
-        """Fit a `Graph`, a PyG `Data`, or `(adjacency, X, y)` with -1 for unlabelled nodes.
+        """Fit a `Graph`, a PyG `Data`, a NetworkX graph, or `(edges, X, y)` with -1 for unlabelled nodes.
 
         Args:
-            graph: the graph with its labels.
+            graph: the graph with its labels. In the tuple, edges are a NetworkX graph, a table with `source` and
+                `target`, an array [2, E] or [E, 2] or a sparse adjacency; X is an array or a table of pandas, polars or
+                pyarrow, whose columns are encoded as they need it; y has the labels, or is the name of their column.
             y: labels to use in place of the graph's, [N].
             watch: called as `watch(stage, record)` after every epoch; a `agssl.track.Tracker` is one.
         """
@@ -154,6 +158,14 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         self.teachers_ = dict(zip(fitted.task_names, fitted.teacher_logits, strict=bool(len(fitted.teacher_logits))))
         self.best_: Record = fitted.best
         self.n_features_in_ = fitted.shape.features
+        self.columns_ = fitted.columns
+        if fitted.columns is not None:
+            self.feature_names_in_ = np.array(fitted.columns.names, dtype=object)
+            self.n_features_in_ = len(self.feature_names_in_)
+
+    def _like_fitted(self, graph: Any) -> Graph:
+        """Another graph, its columns encoded as those of the fitted one."""
+        return to_graph(graph, require_labels=False, columns=self.fitted_.columns)
 
     def predict_proba(self, graph: Any = None) -> np.ndarray:
         """Class probabilities [N, C] of the fitted nodes, or of all nodes of another graph with the same features."""
@@ -161,7 +173,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         if graph is None:
             logits = self.fitted_.logits
         else:
-            logits = infer(self.fitted_.model, to_graph(graph, require_labels=False), self.device).logits
+            logits = infer(self.fitted_.model, self._like_fitted(graph), self.device).logits
         return torch.softmax(torch.from_numpy(logits).double(), dim=1).numpy()
 
     def predict(self, graph: Any = None) -> np.ndarray:
@@ -172,7 +184,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
     def embed(self, graph: Any = None) -> np.ndarray:
         """The student's hidden representations [N, F]."""
         check_is_fitted(self, "fitted_")
-        target = self._same_nodes() if graph is None else to_graph(graph, require_labels=False)
+        target = self._same_nodes() if graph is None else self._like_fitted(graph)
         return infer(self.fitted_.model, target, self.device).hidden
 
     def score(self, graph: Any = None, y: Any = None, sample_weight: Any = None) -> float:
@@ -189,7 +201,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             at = np.flatnonzero(clean_labels(y, required=False).numbers >= 0)
             right = self.classes_[predicted[at]] == np.asarray(y).ravel()[at]
         else:
-            other = self._same_nodes() if graph is None else to_graph(graph)
+            other = self._same_nodes() if graph is None else to_graph(graph, columns=self.fitted_.columns)
             if graph is None:
                 assert other.split is not None
                 at = other.split.test
@@ -286,7 +298,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
                     "model.explain(node, graph)"
                 )
             self.graph_ = self.run_.graph()
-        found: Graph = self.graph_ if graph is None else to_graph(graph, require_labels=False)
+        found: Graph = self.graph_ if graph is None else self._like_fitted(graph)
         if found.num_nodes != len(self.fitted_.logits):
             raise GraphError(
                 f"the model was fitted to {len(self.fitted_.logits)} nodes, but {found.name} has {found.num_nodes}; "

@@ -77,7 +77,10 @@ def run_data_list(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print the facts about one graph."""
-    facts = pack.read(args).info()
+    graph = pack.read(args)
+    for line in [] if graph.columns is None else graph.columns.lines():
+        say(line)
+    facts = graph.info()
     if args.json:
         print(json.dumps(facts))
         return 0

@@ -24,6 +24,7 @@ from agssl.cli.options import (
     cores,
     make_plan,
     say_weights,
+    table_options,
     with_ray,
     workers,
 )
@@ -37,6 +38,7 @@ examples:
   agssl fit cora --method gcn --seeds 10 --hidden 256 --jobs 2
   agssl fit my-graph/ --tasks par,clu,dgi --integration lf --out runs/mine
   agssl fit table.csv --knn 10 --label species --json
+  agssl fit people/ --id employee_id --sep ';' --drop phone --categorical grade
   agssl fit cora --config runs/mine/config.toml --seed 7
 
 GRAPH as a folder has edges.csv (source,target) and nodes.csv (id, feature columns, label, optional split).
@@ -128,8 +130,10 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.store.run_writer import RunWriter, write_predictions
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
-    how |= {"weight": args.weight, "unweighted": args.unweighted}
+    how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
+    for line in [] if graph.columns is None else graph.columns.lines():
+        say(line)
     say_weights(graph)
     if graph.missing is not None:
         raise GraphError(graph.missing)

@@ -62,6 +62,7 @@ def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None
     parser.add_argument("--metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
     parser.add_argument("--label", metavar="COLUMN", help=f"the column with the labels (default: label){same}")
     add_weights(parser, same)
+    add_tables(parser, same, encodes=required)
 
 
 def add_weights(parser: argparse.ArgumentParser, same: str = "") -> None:
@@ -78,6 +79,35 @@ def say_weights(graph: Graph) -> None:
     if about is not None:
         span = f"{about['min']:.4g} to {about['max']:.4g}, {about['mean']:.4g} on average"
         say(f"edge weights are used ({span}); --unweighted ignores them")
+
+
+def add_tables(parser: argparse.ArgumentParser, same: str = "", *, encodes: bool = True) -> None:
+    """How to read tables, and what to make of their columns."""
+    group = parser.add_argument_group("tables", f"What is not said is guessed where that is safe{same}.")
+    group.add_argument("--id", metavar="COLUMN", help="the column with the nodes' ids (default: id)")
+    group.add_argument("--source", metavar="COLUMN", help="the column where an edge begins (default: source)")
+    group.add_argument("--target", metavar="COLUMN", help="the column where an edge ends (default: target)")
+    group.add_argument("--sep", metavar="CHAR", type=_character, help="what separates cells: , ; | or tab")
+    group.add_argument("--encoding", metavar="NAME", help="of the characters: utf-8 (default), latin-1, cp1252 ...")
+    if not encodes:  # a model knows already what to make of its columns
+        return
+    group.add_argument("--drop", metavar="COLUMNS", help="leave out these columns (names with commas between)")
+    group.add_argument("--categorical", metavar="COLUMNS", help="take these for categories, whatever they look like")
+    group.add_argument("--numeric", metavar="COLUMNS", help="take these for numbers")
+    group.add_argument("--text", metavar="COLUMNS", help="take these for text: TF-IDF of their words")
+    group.add_argument(
+        "--no-encode", dest="encode", action="store_false", default=None, help="numbers as they are, nothing else"
+    )
+
+
+def _character(text: str) -> str:
+    return {"\\t": "\t", "tab": "\t"}.get(text, text)
+
+
+def table_options(args: argparse.Namespace) -> dict[str, Any]:
+    """What the options of `add_tables` say, for `read_graph`."""
+    names = ("id", "source", "target", "sep", "encoding", "drop", "categorical", "numeric", "text", "encode")
+    return {name: value for name in names if (value := getattr(args, name, None)) is not None}
 
 
 def add_compute(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agssl.cli.common import command_parser, human, say
-from agssl.cli.options import add_weights
+from agssl.cli.options import add_tables, add_weights, table_options
 
 if TYPE_CHECKING:
     from agssl.data.graph import Graph
@@ -67,6 +67,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
     add_weights(parser)
     parser.add_argument("--seed", type=int, default=0, help="seed of a split that is drawn (default: 0)")
+    add_tables(parser)
 
 
 def read(args: argparse.Namespace, require_labels: bool = True) -> Graph:
@@ -74,7 +75,7 @@ def read(args: argparse.Namespace, require_labels: bool = True) -> Graph:
     from agssl.data.resolve import open_graph
 
     how = {"knn": args.knn, "metric": args.metric, "label": args.label, "require_labels": require_labels}
-    how |= {"weight": args.weight, "unweighted": args.unweighted}
+    how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     return open_graph(args.graph, split=args.split, seed=args.seed, say=say, **how)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agssl.base.errors import DataError, GraphError, SettingsError
 from agssl.cli.common import say
+from agssl.cli.options import table_options
 from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Source:
             return self.run_graph(args.run)
         if args.moved is not None:
             raise SettingsError(f"{args.graph} and --graph {args.moved} are two graphs; leave one of them out")
+        from agssl.data.columns.options import LISTS
         from agssl.data.resolve import open_graph
 
         past = None if self.run is None else self.run.source
@@ -87,6 +89,11 @@ class Source:
         weight, unweighted = args.weight, args.unweighted
         if past is not None and weight is None and not unweighted:
             weight, unweighted = past.weight if knn is None else None, past.unweighted
+        columns = self.fitted.columns
+        options = table_options(args)
+        if past is not None and _has_tables(args.graph):
+            kept = {name: value for name, value in past.options.items() if columns is None or name not in LISTS}
+            options = kept | options
         graph = open_graph(
             args.graph,
             split=None,
@@ -97,6 +104,8 @@ class Source:
             unweighted=unweighted,
             require_labels=False,
             say=say,
+            columns=columns,
+            **options,
         )
         if graph.missing is not None:
             raise GraphError(graph.missing)
@@ -124,14 +133,19 @@ def compute(args: argparse.Namespace) -> None:
     torch.set_num_threads(args.threads)
 
 
-def _without_edges(text: str) -> bool:
-    """Whether a path is a table, or a folder with one, that brings no edges."""
+def _has_tables(text: str) -> bool:
+    """Whether a path is a table, or a folder with one."""
     from agssl.data.datasets import is_dataset
     from agssl.data.tables import find_table, is_table
 
     path = Path(text)
-    if is_dataset(text) or not path.exists():
-        return False
-    if path.is_dir():
-        return find_table(path, "nodes") is not None and find_table(path, "edges") is None
-    return is_table(path)
+    return not is_dataset(text) and (find_table(path, "nodes") is not None if path.is_dir() else is_table(path))
+
+
+def _without_edges(text: str) -> bool:
+    """Whether a path is a table, or a folder with one, that brings no edges."""
+    from agssl.data.networks import find_edge_list
+    from agssl.data.tables import find_table
+
+    path = Path(text)
+    return _has_tables(text) and not (path.is_dir() and (find_table(path, "edges") or find_edge_list(path)))

@@ -20,6 +20,7 @@ from agssl.cli.options import (
     given_settings,
     make_plan,
     say_weights,
+    table_options,
     workers,
 )
 from agssl.cli.plugins import add_plugins
@@ -110,7 +111,7 @@ def run_tune(args: argparse.Namespace) -> int:
     from agssl.shipped import config_name
 
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
-    how |= {"weight": args.weight, "unweighted": args.unweighted}
+    how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_weights(graph)
     if graph.missing is not None:

@@ -7,51 +7,83 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 
 from agssl.base.errors import GraphError, MissingExtraError
+from agssl.data.columns import Columns, TableOptions
+from agssl.data.frames import arrow_array, edge_ends, edge_weights, from_frame, is_frame, packages
 from agssl.data.graph import Graph
+from agssl.data.node_table import encode, reencode
+from agssl.data.split_files import split_from_words
 from agssl.data.splits import PARTS, Split
-from agssl.data.weights import COLUMN
+from agssl.data.weights import COLUMN, network_weights
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 log = logging.getLogger("agssl")
 
-_EXTRAS = ("classes", "node_names", "name", "missing", "split_origin")
+_EXTRAS = ("classes", "node_names", "name", "missing", "split_origin", "columns")
 
 
-def to_graph(obj: Any, *, name: str | None = None, require_labels: bool = True, unweighted: bool = False) -> Graph:
-    """A `Graph` from a `Graph`, a PyG `Data`, a DGL graph, a NetworkX graph or `(adjacency, X, y)`.
+def to_graph(
+    obj: Any,
+    *,
+    name: str | None = None,
+    require_labels: bool = True,
+    unweighted: bool = False,
+    columns: Columns | None = None,
+) -> Graph:
+    """A `Graph` from a `Graph`, a PyG `Data`, a DGL graph, a NetworkX graph or `(edges, X, y)`.
 
     Args:
-        obj: the object; in the tuple, the adjacency may also be an int array [2, E].
+        obj: the object. In the tuple, edges are a sparse adjacency, an array [2, E] or [E, 2], a NetworkX graph or a
+            table; X is an array or a table of pandas, polars or pyarrow; y has the labels, or is the name of their
+            column.
         name: what to call the graph, if it does not say so itself.
-        require_labels: as for `Graph.from_arrays`.
+        require_labels: as for `Graph.from_arrays`; where labels are not required, y may be left out.
         unweighted: ignore edge weights.
+        columns: the encoding of a model, in place of one of the table's own.
     """
+    graph = _to_graph(obj, name, require_labels, unweighted, columns)
+    if columns is None:
+        return graph
+    encoding, x = reencode(graph.x, graph.columns, columns, graph.name)
+    return replace(graph, columns=encoding, x=x)
+
+
+def _to_graph(obj: Any, name: str | None, require_labels: bool, unweighted: bool, columns: Columns | None) -> Graph:
     if isinstance(obj, Graph):
         return obj.unweighted() if unweighted else obj
     how: dict[str, Any] = {"require_labels": require_labels, "unweighted": unweighted}
-    if isinstance(obj, tuple) and len(obj) == 3:
-        edges, x, y = obj
-        return Graph.from_arrays(edges, x, y, name=name or "graph", **how)
-    packages = {kind.__module__.partition(".")[0] for kind in type(obj).__mro__}
-    if "torch_geometric" in packages:
+    if isinstance(obj, tuple) and len(obj) in (2, 3) and (len(obj) == 3 or hasattr(obj[1], "shape")):
+        edges, x, y = (*obj, None)[:3]
+        name = name or "graph"
+        if is_frame(x):
+            return from_frame(edges, x, y, name=name, columns=columns, **how)
+        if y is None and not require_labels:
+            y = np.full(x.shape[0], -1)
+        rows = edges.nodes if "networkx" in packages(edges) else range(x.shape[0] if is_frame(edges) else 0)
+        ends = edge_ends(edges, np.array([str(node) for node in rows], dtype=str))
+        weights = None if unweighted else edge_weights(edges)
+        return Graph.from_arrays(_to_numpy(ends), _to_numpy(x), y, name=name, weights=weights, **how)
+    known = packages(obj)
+    if "torch_geometric" in known:
         if hasattr(obj, "node_types"):
             raise _heterogeneous("PyG HeteroData", obj.node_types, obj.edge_types, "data.to_homogeneous()")
         return from_pyg(obj, name=name, **how)
-    if "dgl" in packages:
+    if "dgl" in known:
         return from_dgl(obj, name=name, **how)
-    if "networkx" in packages:
-        return from_networkx(obj, name=name, **how)
+    if "networkx" in known:
+        return from_networkx(obj, name=name, columns=columns, **how)
     raise GraphError(
         f"cannot make a graph of a {type(obj).__module__}.{type(obj).__qualname__}; "
-        "give a Graph, a PyG Data, a DGL graph, a NetworkX graph or (scipy adjacency, X, y)"
+        "give a Graph, a PyG Data, a DGL graph, a NetworkX graph or (edges, X, y)"
     )
 
 
@@ -86,6 +118,7 @@ def from_pyg(data: Any, *, name: str | None = None, require_labels: bool = True,
         name=name or extra["name"] or "graph",
         node_names=extra["node_names"],
         missing=extra["missing"],
+        columns=None if extra["columns"] is None else Columns.from_dict(extra["columns"]),
         require_labels=require_labels,
     )
 
@@ -115,6 +148,8 @@ def to_pyg(graph: Graph) -> Data:
         data.node_names = graph.node_names.tolist()
     if graph.missing is not None:
         data.missing = graph.missing
+    if graph.columns is not None:
+        data.columns = graph.columns.to_dict()
     if graph.split is not None:
         data.split_origin = graph.split.origin
         for part, nodes in graph.split.to_arrays().items():
@@ -159,19 +194,21 @@ def from_networkx(
     weight: str | None = None,
     require_labels: bool = True,
     unweighted: bool = False,
+    options: TableOptions | None = None,
+    columns: Columns | None = None,
 ) -> Graph:
-    """A NetworkX graph; node attributes: `label` (or `y`), optional `split`, and either a vector `x` or numbers.
+    """A NetworkX graph; node attributes: `label` (or `y`), optional `split`, and either a vector `x` or columns.
 
     Args:
-        graph: of any NetworkX class.
+        graph: any NetworkX class.
         label: the attribute with the labels; "label" or "y" by default.
         name: what to call the graph; its own name by default.
         weight: the edge attribute with the weights; "weight" by default, if edges have it.
         require_labels: as for `Graph.from_arrays`.
         unweighted: ignore edge weights.
+        options: what the user says of attributes.
+        columns: the encoding of a model.
     """
-    from agssl.data.readers import split_from_words
-
     attributes = [values for _, values in graph.nodes(data=True)]
     ids = np.array([str(node) for node in graph.nodes], dtype=str)
     name = name or str(graph.graph.get("name") or "graph")
@@ -182,69 +219,44 @@ def from_networkx(
         raise GraphError(f"no node of {name} has the attribute {label!r}; the attributes are {found}")
     position = {node: i for i, node in enumerate(graph.nodes)}
     ends = [(position[u], position[v]) for u, v in graph.edges()]
-    weights = None if unweighted else _edge_weights(graph, weight)
+    weights = None if unweighted else network_weights(graph, weight)
     if not graph.is_directed():  # both ways at once, so that nothing looks one-way
         back = [edge for edge, (u, v) in enumerate(ends) if u != v]
         ends += [ends[edge][::-1] for edge in back]
         weights = None if weights is None else np.concatenate([weights, weights[back]])
+    if any("x" in values and np.ndim(values["x"]) == 1 for values in attributes):
+        encoding, x = None, _vectors(attributes, ids)
+    else:
+        keys = {key: str(key) for values in attributes for key in values if key not in (label, "split")}
+        table = pa.table({text: arrow_array([values.get(key) for values in attributes]) for key, text in keys.items()})
+        if not keys:
+            raise GraphError(f"the nodes of {name} have no features; give them attributes")
+        encoding, x = encode(table, lambda row: f"node {str(ids[row])!r}", name, options=options, columns=columns)
     return Graph.from_arrays(
         np.array(ends, dtype=np.int64).reshape(-1, 2).T,
-        _attribute_matrix(attributes, ids, {label, "split"}),
+        x,
         [values.get(label) for values in attributes],
         weights=weights,
         split=split_from_words([str(values.get("split") or "").strip() for values in attributes], ids, name),
         name=name,
         node_names=ids,
+        columns=encoding,
         require_labels=require_labels,
     )
 
 
-def _edge_weights(graph: Any, weight: str | None) -> np.ndarray | None:
-    """The weights of a NetworkX graph's edges, in their order; None where no edge has one and none was asked for."""
-    key = weight or COLUMN
-    found = [(u, v, values.get(key)) for u, v, values in graph.edges(data=True)]
-    if all(value is None for *_, value in found):
-        if weight is not None and found:
-            raise GraphError(f"no edge has the attribute {weight!r}; name another, or leave the weight out")
-        return None
-    numbers = np.empty(len(found))
-    for edge, (u, v, value) in enumerate(found):
-        where = f"edge {edge}, of nodes {str(u)!r} and {str(v)!r},"
-        if value is None:
-            raise GraphError(f"{where} has no {key!r}, but others have; add it, or ignore weights with unweighted")
-        try:
-            numbers[edge] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            cure = "write a number, or ignore weights with unweighted"
-            raise GraphError(f"{where} has the {key} {str(value)[:60]!r}, which is no number; {cure}") from None
-    return numbers
-
-
-def _attribute_matrix(attributes: list[dict[Any, Any]], ids: np.ndarray, skip: set[str]) -> np.ndarray:
-    if any("x" in values and np.ndim(values["x"]) == 1 for values in attributes):
-        widths = [np.size(values.get("x", ())) for values in attributes]
-        odd = [i for i, width in enumerate(widths) if width != widths[0]]
-        if odd:
-            raise GraphError(
-                f"node {str(ids[odd[0]])!r} has {widths[odd[0]]} features in 'x', but node {str(ids[0])!r} has "
-                f"{widths[0]}; give all nodes equally many"
-            )
+def _vectors(attributes: list[dict[Any, Any]], ids: np.ndarray) -> np.ndarray:
+    widths = [np.size(values.get("x", ())) for values in attributes]
+    odd = [i for i, width in enumerate(widths) if width != widths[0]]
+    if odd:
+        raise GraphError(
+            f"node {str(ids[odd[0]])!r} has {widths[odd[0]]} features in 'x', but node {str(ids[0])!r} has "
+            f"{widths[0]}; give all nodes equally many"
+        )
+    try:
         return np.array([values["x"] for values in attributes], dtype=np.float64)
-    columns = list(dict.fromkeys(key for values in attributes for key in values if key not in skip))
-    matrix = np.full((len(attributes), len(columns)), np.nan)
-    for i, values in enumerate(attributes):
-        for j, column in enumerate(columns):
-            value = values.get(column)
-            if value is None:
-                raise GraphError(f"node {str(ids[i])!r} lacks the attribute {column!r} that other nodes have; add it")
-            try:
-                matrix[i, j] = float(value)
-            except (TypeError, ValueError):
-                raise GraphError(
-                    f"node {str(ids[i])!r} has {value!r} in the attribute {column!r}, but features must be numbers; "
-                    "drop the attribute or encode it as numbers"
-                ) from None
-    return matrix
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"the attribute 'x' is no vector of numbers at every node ({error}); mend it") from error
 
 
 def _heterogeneous(what: str, nodes: Sequence[Any], links: Sequence[Any], cure: str) -> GraphError:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from agssl.base.errors import GraphError
+from agssl.data.columns.plain import Columns
 from agssl.data.labels import class_values, clean_labels
 from agssl.data.splits import Split, check_split
 from agssl.data.validate import as_features, check_node_names, clean_edges
@@ -49,6 +50,7 @@ class Graph:
         weights: of the edges, float32 [2E] beside `indices`, positive, the same in both directions; None: all count the
             same.
         class_kind: what the names of the classes were before they were text: str, int, float or bool.
+        columns: how the columns of a table became the features; None: the features have no names.
 
     Example:
         >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
@@ -71,6 +73,7 @@ class Graph:
     missing: str | None = None  # what is not there (the features of ogbn-arxiv), as a sentence for the user
     weights: np.ndarray | None = None  # float32 [2E]
     class_kind: str = "str"  # of `agssl.data.labels.KINDS`
+    columns: Columns | None = None
 
     @classmethod
     def from_arrays(
@@ -87,6 +90,7 @@ class Graph:
         node_names: Any = None,
         num_nodes: int | None = None,
         missing: str | None = None,
+        columns: Columns | None = None,
         require_labels: bool = True,
         notify: bool = True,
     ) -> Graph:
@@ -108,6 +112,7 @@ class Graph:
             node_names: N distinct names.
             num_nodes: N, to be checked against the rest.
             missing: what the data lack, as a sentence; allows a graph without features.
+            columns: the encoding that `x` comes from.
             require_labels: insist on labelled nodes of at least two classes. Prediction on a new graph needs none.
             notify: whether to log what was cleaned.
 
@@ -138,7 +143,7 @@ class Graph:
         if notify and found is not None and not 1 / FAR <= found.mean(dtype=np.float64) <= FAR:
             advice = "but a node counts itself with weight 1; divide the weights by a typical one"
             log.warning("%s: edge weights are %.3g on average, %s", name, found.mean(dtype=np.float64), advice)
-        return cls(indptr, indices, features, labels, names, split, name, names_array, missing, found, kind)
+        return cls(indptr, indices, features, labels, names, split, name, names_array, missing, found, kind, columns)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For other processes: a graph on disk is opened there again, and not sent."""
@@ -165,6 +170,11 @@ class Graph:
     def num_features(self) -> int:
         """d."""
         return int(self.x.shape[1])
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the d features, where they have any."""
+        return None if self.columns is None else self.columns.features
 
     @property
     def num_classes(self) -> int:

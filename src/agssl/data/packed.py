@@ -27,6 +27,7 @@ import scipy.sparse as sp
 
 from agssl.base.atomic import atomic_folder, write_json
 from agssl.base.errors import DataError, GraphError
+from agssl.data.columns import Columns
 from agssl.data.graph import Features, Graph
 from agssl.data.labels import KINDS
 from agssl.data.splits import Split, check_split
@@ -114,6 +115,7 @@ def seal(folder: Path, graph: Graph, source: Mapping[str, Any] | None = None) ->
         "split": None if graph.split is None else graph.split.origin,
         "missing": graph.missing,
         "source": dict(source or {}),
+        **({} if graph.columns is None else {"columns": graph.columns.to_dict()["columns"]}),
     }
     write_json(folder / META, meta)
 
@@ -171,8 +173,8 @@ def open_packed(folder: str | os.PathLike[str], *, name: str | None = None) -> G
         raise _bad(folder, "split.npz or node_names.npy", str(error)) from error
     x = _features(folder, nodes, columns, meta["sparse"])
     classes = tuple(meta["classes"])
-    kind, name = meta.get("class_kind", "str"), name or meta["name"]
-    return Graph(indptr, indices, x, y, classes, split, name, names, meta["missing"], weights, kind)
+    kind, name, encoding = meta.get("class_kind", "str"), name or meta["name"], _columns(folder, meta)
+    return Graph(indptr, indices, x, y, classes, split, name, names, meta["missing"], weights, kind, encoding)
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
@@ -200,6 +202,19 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         if not isinstance(meta.get(key), kinds):
             raise _bad(folder, META, f"{key} is {meta.get(key)!r}")
     return meta
+
+
+def _columns(folder: Path, meta: dict[str, Any]) -> Columns | None:
+    """How columns of a table became the features, where they did."""
+    if "columns" not in meta:
+        return None
+    try:
+        columns = Columns.from_dict(meta)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise _bad(folder, META, f"columns: {error}") from error
+    if len(columns.features) != meta["features"]:
+        raise _bad(folder, META, f"columns make {len(columns.features)} features of {meta['features']}")
+    return columns
 
 
 def _load(folder: Path, name: str, kind: str = "", shape: tuple[int, ...] = ()) -> np.ndarray:

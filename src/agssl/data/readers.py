@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agssl.base.errors import DataError, GraphError, MissingExtraError, SettingsError
+from agssl.base.errors import DataError, GraphError, SettingsError
+from agssl.data.columns import Columns, TableOptions
 from agssl.data.graph import Graph
 from agssl.data.labels import read_labels
-from agssl.data.split_files import part_name
-from agssl.data.splits import PARTS, Split
-from agssl.data.validate import as_features
+from agssl.data.networks import EDGE_LISTS, find_edge_list, read_edge_list, read_network
+from agssl.data.networks import FORMATS as NETWORKS
+from agssl.data.node_table import choose_ids, encode, reencode, text_names
+from agssl.data.split_files import split_from_words
+from agssl.data.splits import Split
+from agssl.data.tables import end_columns, find_table, id_columns, is_table, read_header, read_table, text_column
 from agssl.data.weights import COLUMN, WeightChoice, weight_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = (
-    "a folder with edges.csv and nodes.csv (or .tsv, .parquet), one such table with --knn, .npz, .graphml, "
-    "or a folder written by agssl data pack"
+    "a folder with edges.csv and nodes.csv (or .tsv, .parquet), one such table with --knn, .npz, .graphml, .gexf, "
+    ".gml, .json, or a folder written by agssl data pack"
 )
 
 
@@ -35,25 +40,32 @@ def read_graph(
     weight: str | None = None,
     unweighted: bool = False,
     require_labels: bool = True,
+    columns: Columns | None = None,
+    **options: Any,
 ) -> Graph:
     """Read, check and clean a graph.
 
-    - A folder with `edges.(csv|tsv|parquet)` (`source`, `target`, optional `weight`, more columns ignored) and
-      `nodes.(csv|tsv|parquet)` (`id`, feature columns, `label`, optional `split` of train, val, test or nothing). Ids
-      may be any text.
+    - A folder with `edges.(csv|tsv|parquet)` (`source`, `target`, optional `weight`, more columns ignored; or
+      `edges.txt` with both ends of an edge in each line) and `nodes.(csv|tsv|parquet)` (`id`, feature columns, `label`,
+      optional `split` of train, val, test or nothing). Ids may be any text. Feature columns are encoded as they need
+      it, and `graph.columns.lines()` says how.
     - One such table of nodes, where `knn` links each node to the nodes most like it; `id` is then optional.
-    - `.npz` in the layout of Shchur et al.'s gnn-benchmark, `.graphml`, or a folder in OGB's raw layout.
+    - `.graphml`, `.gexf`, `.gml` or `.json` (node-link), through NetworkX; attributes of nodes are columns.
+    - `.npz` in the layout of Shchur et al.'s gnn-benchmark, or a folder in OGB's raw layout.
     - A packed folder (see `agssl.data.packed`), whose arrays are memory-mapped.
 
     Args:
         path: the folder or file.
         knn: neighbours of each node, where there is no edge list.
         metric: "cosine" or "euclidean", for `knn`.
-        label: the column (or GraphML attribute) with the labels; an empty one is unlabelled.
+        label: the column (or attribute) with the labels; an empty one is unlabelled.
         name: what to call the graph; the file's or folder's name by default.
         weight: the column of the edge list (or GraphML attribute) of weights; `weight` by default, if there is one.
         unweighted: ignore edge weights.
         require_labels: as for `Graph.from_arrays`.
+        columns: the encoding of a model, to be used in place of one of the table's own: `model.columns_`.
+        options: how to read tables, see `agssl.data.columns.TableOptions`: `id`, `source`, `target`, `sep`, `encoding`;
+            lists of columns `drop`, `categorical`, `numeric`, `text`; `encode=False`.
 
     Raises:
         DataError: a file can't be read or understood.
@@ -65,86 +77,127 @@ def read_graph(
         >>> _ = (folder / "edges.csv").write_text("source,target\\nann,bob\\nbob,ann\\nbob,cyd\\ncyd,bob\\n")
         >>> _ = (folder / "nodes.csv").write_text("id,age,label\\nann,31,cat\\nbob,28,\\ncyd,55,dog\\n")
         >>> graph = read_graph(folder)
-        >>> graph.num_edges, graph.classes, graph.node_names.tolist()
-        (2, ('cat', 'dog'), ['ann', 'bob', 'cyd'])
+        >>> graph.num_edges, graph.classes, graph.node_names.tolist(), graph.columns.lines()
+        (2, ('cat', 'dog'), ['ann', 'bob', 'cyd'], ['age: standardised'])
     """
     path = Path(path)
-    name = name or path.resolve().stem
     weights = WeightChoice(weight, unweighted)
     if knn is not None and weight is not None:
         raise SettingsError(f"weight is {weight!r}, but knn = {knn} makes edges without weights; leave one of them out")
+    given = TableOptions.of(options)
+    how = _How(knn, metric, label, name or path.resolve().stem, require_labels, given, columns, weights)
     if path.is_dir():
-        return _read_folder(path, knn, metric, label, name, require_labels, weights)
+        return _read_folder(path, how)
     if not path.is_file():
         raise DataError(f"{path} does not exist; give {FORMATS}")
     ending = path.suffix.lower()
-    if ending in (".csv", ".tsv", ".parquet"):
+    if is_table(path):
         if knn is None:
             raise DataError(
                 f"{path} is one table without an edge list; give the folder that has edges.csv and nodes.csv, or build "
                 "edges from the features with knn=10 (--knn 10)"
             )
-        return _from_tables(path, None, knn, metric, label, name, require_labels, weights)
-    if knn is not None:
-        raise SettingsError(f"knn is {knn}, but {path} brings its own edges; leave knn out")
+        return _from_tables(path, None, how)
+    if ending in EDGE_LISTS:
+        raise DataError(
+            f"{path} is an edge list without features; put it beside nodes.csv as edges{ending}, in a folder"
+        )
+    if ending not in (".npz", *NETWORKS):
+        raise DataError(f"cannot tell what {path} is by its ending {ending!r}; give {FORMATS}")
     if ending == ".npz":
         from agssl.data.shchur import read_shchur
 
-        return read_shchur(path, name=name, require_labels=require_labels, unweighted=unweighted)
-    if ending == ".graphml":
-        return _read_graphml(path, label, name, require_labels, weights)
-    raise DataError(f"cannot tell what {path} is by its ending {ending!r}; give {FORMATS}")
+        how.check_plain(path)
+        graph = read_shchur(path, name=how.name, require_labels=require_labels, unweighted=unweighted)
+    else:
+        how.check_plain(path, ("id", "source", "target", "sep", "encoding"))
+        graph = read_network(path, label, how.name, require_labels, how.options, columns, weights)
+    return how.encoded(graph)
 
 
-def _read_folder(
-    path: Path, knn: int | None, metric: str, label: str, name: str, require_labels: bool, weights: WeightChoice
-) -> Graph:
+@dataclass(frozen=True)
+class _How:
+    """The arguments of `read_graph`."""
+
+    knn: int | None
+    metric: str
+    label: str
+    name: str
+    require_labels: bool
+    options: TableOptions
+    columns: Columns | None
+    weights: WeightChoice
+
+    def check_plain(self, path: Path, names: tuple[str, ...] = ()) -> None:
+        """Insist that nothing is asked of a file that only tables can do: all options, or those named."""
+        if self.knn is not None:
+            raise SettingsError(f"knn is {self.knn}, but {path} brings its own edges; leave knn out")
+        useless = [name for name in self.options.given() if not names or name in names]
+        if useless:
+            raise SettingsError(f"{useless[0]} is for tables, but {path} is none; leave it out")
+
+    def encoded(self, graph: Graph) -> Graph:
+        """The graph by the encoding of the model, if one was given."""
+        if self.columns is None:
+            return graph
+        columns, x = reencode(graph.x, graph.columns, self.columns, graph.name)
+        return replace(graph, columns=columns, x=x)
+
+
+def _read_folder(path: Path, how: _How) -> Graph:
     from agssl.data.ogb import is_ogb, read_ogb
     from agssl.data.packed import is_packed, open_packed
-    from agssl.data.tables import find_table
 
     if is_packed(path):
-        if knn is not None:
-            raise SettingsError(f"knn is {knn}, but {path} brings its own edges; leave knn out")
-        graph = open_packed(path, name=name)
-        return graph.unweighted() if weights.ignored else graph
+        how.check_plain(path)
+        graph = how.encoded(open_packed(path, name=how.name))
+        return graph.unweighted() if how.weights.ignored else graph
     edges, nodes = find_table(path, "edges"), find_table(path, "nodes")
     if nodes is None:
         if edges is None and is_ogb(path):
-            return read_ogb(path, name=name, require_labels=require_labels)
+            how.check_plain(path)
+            return how.encoded(read_ogb(path, name=how.name, require_labels=how.require_labels))
         found = ", ".join(sorted(child.name for child in path.iterdir())[:8]) or "nothing"
         raise DataError(f"{path} has no nodes.csv, nodes.tsv or nodes.parquet, only {found}; add the table of nodes")
-    if edges is None and knn is None:
+    edges = edges or find_edge_list(path)
+    if edges is None and how.knn is None:
         raise DataError(
             f"{path} has no edges.csv, edges.tsv or edges.parquet; add the edge list, or build one from the features "
             "with knn=10 (--knn 10)"
         )
-    if edges is not None and knn is not None:
-        raise SettingsError(f"knn is {knn}, but {edges} is an edge list already; leave knn out or move that file away")
-    return _from_tables(nodes, edges, knn, metric, label, name, require_labels, weights)
+    if edges is not None and how.knn is not None:
+        raise SettingsError(
+            f"knn is {how.knn}, but {edges} is an edge list already; leave knn out or move that file away"
+        )
+    return _from_tables(nodes, edges, how)
 
 
-def _from_tables(
-    nodes: Path,
-    edges: Path | None,
-    knn: int | None,
-    metric: str,
-    label: str,
-    name: str,
-    require_labels: bool,
-    weights: WeightChoice,
-) -> Graph:
-    from agssl.data.tables import number_matrix, read_table
-
-    required = (["id"] if edges is not None else []) + ([label] if require_labels else [])
-    table = read_table(nodes, ["id", label, "split"], required=required)
+def _from_tables(nodes: Path, edges: Path | None, how: _How) -> Graph:
+    options, label = how.options, how.label
+    taken = [label, "split"]
+    header = read_header(nodes, options)
+    roles = [*taken, *([options.id] if options.id else id_columns(header, taken))]
+    table = read_table(
+        nodes,
+        [*roles, *text_names(options, how.columns)],
+        required=[label] if how.require_labels else [],
+        options=options,
+    )
     if table.num_rows == 0:
         raise GraphError(f"{nodes} has a header but no rows; the graph would be empty")
-    features = [column for column in table.column_names if column not in ("id", label, "split")]
+    column = choose_ids(table, options.id, taken, nodes, needed=edges is not None)
+    features = [name for name in table.column_names if name not in (*taken, column)]
     if not features:
-        raise GraphError(f"{nodes} has no feature columns beside {', '.join(table.column_names)}; add numeric columns")
-    ids = _ids(table, nodes)
-    x = as_features(number_matrix(table, features, ids, nodes))
+        raise GraphError(f"{nodes} has no feature columns beside {', '.join(table.column_names)}; add some")
+    ids = _ids(table, column, nodes)
+    fitted, x = encode(
+        table.select(features),
+        lambda row: f"{nodes} line {row + 2}",
+        str(nodes),
+        options=options,
+        columns=how.columns,
+        notes=[f"{column}: ids of the nodes"] if column not in (None, "id") else [],
+    )
     y: Any = np.full(table.num_rows, -1)
     if label in table.column_names:
         y = read_labels(table[label].to_pylist())
@@ -152,23 +205,30 @@ def _from_tables(
     if edges is None:
         from agssl.data.knn import knn_edges
 
-        assert knn is not None
-        links = knn_edges(x, knn, metric)
+        assert how.knn is not None
+        links = knn_edges(x, how.knn, how.metric)
     else:
-        links, values = _read_edges(edges, ids, nodes, weights)
-    split = _split_column(table, ids, nodes)
+        links, values = _read_edges(edges, ids, nodes, how)
     # k-nearest-neighbour edges are one-way by nature; only the user's own are worth a notice
-    about: dict[str, Any] = {"split": split, "name": name, "node_names": ids, "require_labels": require_labels}
-    return Graph.from_arrays(links, x, y, weights=values, notify=edges is not None, **about)
+    return Graph.from_arrays(
+        links,
+        x,
+        y,
+        split=_split_column(table, ids, nodes),
+        name=how.name,
+        node_names=ids,
+        columns=fitted,
+        weights=values,
+        require_labels=how.require_labels,
+        notify=edges is not None,
+    )
 
 
-def _ids(table: pa.Table, path: Path) -> np.ndarray:
+def _ids(table: pa.Table, column: str | None, path: Path) -> np.ndarray:
     """The nodes' ids as strings, distinct; row numbers where there is no such column."""
-    from agssl.data.tables import text_column
-
-    if "id" not in table.column_names:
+    if column is None:
         return np.arange(table.num_rows).astype(str)
-    ids = text_column(table, "id", path).to_numpy().astype(str)
+    ids = text_column(table, column, path).to_numpy().astype(str)
     _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[inverse] != np.arange(len(ids)))
     if len(again):
@@ -186,31 +246,35 @@ def _ids(table: pa.Table, path: Path) -> np.ndarray:
     return ids
 
 
-def _read_edges(
-    path: Path, ids: np.ndarray, nodes: Path, weights: WeightChoice
-) -> tuple[np.ndarray, np.ndarray | None]:
+def _read_edges(path: Path, ids: np.ndarray, nodes: Path, how: _How) -> tuple[np.ndarray, np.ndarray | None]:
     """The edges [2, E] and their weights, if they have any."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from agssl.data.tables import read_table, text_column
-
-    weight = [] if weights.ignored else [weights.column or COLUMN]
-    required = ["source", "target"] + (weight if weights.column is not None else [])
-    table = read_table(path, ["source", "target", *weight], required=required, only_text=True)
+    options, weights, values = how.options, how.weights, None
+    if path.suffix.lower() in EDGE_LISTS:
+        columns = [pa.array(end) for end in read_edge_list(path, options.encoding)]
+        shift = 1
+    else:
+        sides = end_columns(read_header(path, options), path, options)
+        weight = [] if weights.ignored else [weights.column or COLUMN]
+        required = [*sides, *(weight if weights.column is not None else [])]
+        table = read_table(path, [*sides, *weight], required=required, only_text=True, options=options)
+        columns = [text_column(table, side, path) for side in sides]
+        values = weight_column(table, weight[0], path) if weight else None
+        shift = 2
     known = pa.array(ids)
     ends = []
-    for side in ("source", "target"):
-        column = text_column(table, side, path)
+    for side, column in zip(("source", "target"), columns, strict=True):
         index = pc.index_in(column, value_set=known)
         if index.null_count:
             row = pc.index(pc.is_null(index), True).as_py()
             raise GraphError(
-                f"{path} line {row + 2}: edge {row} has the {side} {column[row].as_py()!r}, which is no id in "
+                f"{path} line {row + shift}: edge {row} has the {side} {column[row].as_py()!r}, which is no id in "
                 f"{nodes.name}; add that node or drop the edge"
             )
-        ends.append(index.to_numpy().astype(np.int64))
-    return np.vstack(ends), weight_column(table, weight[0], path) if weight else None
+        ends.append(index.to_numpy(zero_copy_only=False).astype(np.int64))
+    return np.vstack(ends), values
 
 
 def _split_column(table: pa.Table, ids: np.ndarray, path: Path) -> Split | None:
@@ -218,35 +282,3 @@ def _split_column(table: pa.Table, ids: np.ndarray, path: Path) -> Split | None:
         return None
     words = [str(word or "").strip() for word in table["split"].to_pylist()]
     return split_from_words(words, ids, str(path))
-
-
-def split_from_words(words: list[str], ids: np.ndarray, where: str) -> Split | None:
-    """The split that one word per node describes; None where all words are empty."""
-    parts: dict[str, list[int]] = {part: [] for part in PARTS}
-    for node, word in enumerate(words):
-        if not word:
-            continue
-        part = part_name(word)
-        if part is None:
-            raise GraphError(
-                f"{where}: node {str(ids[node])!r} has the split {word!r}; write train, val, test or nothing"
-            )
-        parts[part].append(node)
-    if not any(parts.values()):
-        return None
-    return Split.from_arrays({part: np.array(nodes, dtype=np.int64) for part, nodes in parts.items()})
-
-
-def _read_graphml(path: Path, label: str, name: str, require_labels: bool, weights: WeightChoice) -> Graph:
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise MissingExtraError(f"{path} is GraphML, which needs networkx; pip install networkx") from error
-    from agssl.data.convert import from_networkx
-
-    try:
-        graph = nx.read_graphml(path)
-    except Exception as error:  # the XML parser and networkx raise errors of many kinds
-        raise DataError(f"cannot read {path}: {error}; it must be GraphML") from error
-    how: dict[str, Any] = {"weight": weights.column, "unweighted": weights.ignored}
-    return from_networkx(graph, label=label, name=name, require_labels=require_labels, **how)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agssl.base.errors import DataError, SettingsError, unknown_name
+from agssl.data.columns import Columns, TableOptions
 from agssl.data.datasets import DATASETS, dataset_spec, is_dataset, read_dataset
 from agssl.data.fetch import Say, data_folders
 from agssl.data.graph import Graph
@@ -28,6 +29,8 @@ def open_graph(
     unweighted: bool = False,
     require_labels: bool = True,
     say: Say = log.info,
+    columns: Columns | None = None,
+    **options: Any,
 ) -> Graph:
     """The graph that `text` names, with a split; a dataset's name comes before a file of the same name.
 
@@ -42,16 +45,24 @@ def open_graph(
         unweighted: for `read_graph`.
         require_labels: for `read_graph`.
         say: gets a line for each file that has to be fetched.
+        columns: for `read_graph`.
+        options: for `read_graph`.
     """
     if is_dataset(text):
         if knn is not None:
             raise SettingsError(f"knn is {knn}, but the dataset {text} brings its own edges; leave knn out")
         if weight is not None:
             raise SettingsError(f"weight is {weight!r}, but the dataset {text} has no edge weights; leave weight out")
+        if TableOptions.of(options).given():
+            given = next(iter(TableOptions.of(options).given()))
+            raise SettingsError(
+                f"{given} is for tables, but {text} is a dataset with features of its own; leave it out"
+            )
         graph = read_dataset(dataset_spec(text), data_folders(), say)
     elif Path(text).exists():
-        weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted}
-        graph = read_graph(text, knn=knn, metric=metric, label=label, require_labels=require_labels, **weights)
+        weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted, "columns": columns}
+        how = weights | options
+        graph = read_graph(text, knn=knn, metric=metric, label=label, require_labels=require_labels, **how)
     elif "/" in text or "\\" in text or Path(text).suffix:
         raise DataError(f"{text} does not exist; check the path, or name a dataset: {', '.join(DATASETS)}")
     else:

@@ -118,3 +118,20 @@ def _nodes(part: str, values: Any, path: Path, num_nodes: int, names: np.ndarray
     if unknown:
         raise GraphError(f"the {part} part of {path} has the node {unknown[0]!r}, which the graph lacks; check its ids")
     return np.array([position[str(v)] for v in array.ravel().tolist()], dtype=np.int64)
+
+
+def split_from_words(words: list[str], ids: np.ndarray, where: str) -> Split | None:
+    """The split that one word per node describes; None where all words are empty."""
+    parts: dict[str, list[int]] = {part: [] for part in PARTS}
+    for node, word in enumerate(words):
+        if not word:
+            continue
+        part = part_name(word)
+        if part is None:
+            raise GraphError(
+                f"{where}: node {str(ids[node])!r} has the split {word!r}; write train, val, test or nothing"
+            )
+        parts[part].append(node)
+    if not any(parts.values()):
+        return None
+    return Split.from_arrays({part: np.array(nodes, dtype=np.int64) for part, nodes in parts.items()})

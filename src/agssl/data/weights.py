@@ -122,3 +122,24 @@ def _number(value: Any) -> float | None:
         return None if "_" in str(value) else float(value)  # Python reads 1_000, tables do not
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def network_weights(graph: Any, weight: str | None) -> np.ndarray | None:
+    """The weights of a NetworkX graph's edges, in their order; None where no edge has one and none was asked for."""
+    key = weight or COLUMN
+    found = [(u, v, values.get(key)) for u, v, values in graph.edges(data=True)]
+    if all(value is None for *_, value in found):
+        if weight is not None and found:
+            raise GraphError(f"no edge has the attribute {weight!r}; name another, or leave the weight out")
+        return None
+    numbers = np.empty(len(found))
+    for edge, (u, v, value) in enumerate(found):
+        where = f"edge {edge}, of nodes {str(u)!r} and {str(v)!r},"
+        if value is None:
+            raise GraphError(f"{where} has no {key!r}, but others have; add it, or ignore weights with unweighted")
+        try:
+            numbers[edge] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            cure = "write a number, or ignore weights with unweighted"
+            raise GraphError(f"{where} has the {key} {str(value)[:60]!r}, which is no number; {cure}") from None
+    return numbers

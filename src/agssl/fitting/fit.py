@@ -100,6 +100,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         teacher_logits=np.stack(teachers) if teachers else np.zeros((0, 0, 0), np.float32),
         weights=None if result.weights is None else result.weights.cpu().numpy(),
         class_kind=graph.class_kind,
+        columns=graph.columns,
     )
 
 

@@ -18,6 +18,7 @@ from agssl.base.atomic import write_bytes
 from agssl.base.errors import AgsslError, DataError
 from agssl.base.rng import Rng
 from agssl.config import Settings, renamed
+from agssl.data.columns import Columns
 from agssl.data.labels import KINDS, natural_kind
 from agssl.encoders import Network, Shape
 from agssl.store.checkpoints import Record
@@ -41,6 +42,7 @@ class FittedModel:
     teacher_logits: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((0, 0, 0), np.float32))  # [K, N, C]
     weights: np.ndarray | None = None  # [N, K]
     class_kind: str = "str"  # what the classes were before they were names, see `agssl.data.labels.KINDS`
+    columns: Columns | None = None  # how a table becomes the features, where they have names
 
 
 def save_fitted(fitted: FittedModel, path: str | Path) -> None:
@@ -60,6 +62,8 @@ def save_fitted(fitted: FittedModel, path: str | Path) -> None:
         "tasks": list(fitted.task_names),
         "alphas": list(fitted.alphas),
     }
+    if fitted.columns is not None:
+        about |= fitted.columns.to_dict()
     write_bytes(Path(path), save(tensors, {"format": "agssl", "schema": str(SCHEMA), "about": json.dumps(about)}))
 
 
@@ -110,6 +114,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         teacher_logits=tensors["teacher_logits"].numpy(),
         weights=None if weights is None else weights.numpy(),
         class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
+        columns=Columns.from_dict(about) if "columns" in about else None,
     )
     _check(fitted)
     return fitted
@@ -142,6 +147,8 @@ def _check(fitted: FittedModel) -> None:
     expected = (teachers, nodes, classes) if fitted.settings.method != "autossl" else (0, 0, 0)  # it has no teachers
     if teachers and fitted.teacher_logits.shape != expected:
         raise ValueError("the teachers' logits do not fit")
+    if fitted.columns is not None and len(fitted.columns.features) != fitted.shape.features:
+        raise ValueError("the columns do not make the features")
     if fitted.weights is not None and fitted.weights.shape != (nodes, teachers):
         raise ValueError("the weights of the teachers do not fit")
     if any(array.dtype != np.float32 for array in (fitted.logits, fitted.teacher_logits)):

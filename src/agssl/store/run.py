@@ -18,13 +18,14 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import AgsslError, DataError, SettingsError
 from agssl.config import RUN_KEYS, Settings, read_toml
+from agssl.data.columns import TableOptions
 from agssl.store.unfinished import FOLDER
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class GraphSource:
     fingerprint: str
     weight: str | None = None
     unweighted: bool = True  # runs that do not say so are of a version that used no edge weights
+    options: dict[str, Any] = field(default_factory=dict)  # of `TableOptions`
 
     def __post_init__(self) -> None:
         texts = (self.given, self.path or "", self.metric, self.label, self.name, self.fingerprint, self.weight or "")
@@ -60,6 +62,10 @@ class GraphSource:
             raise TypeError("nodes or knn is no whole number")
         if not isinstance(self.unweighted, bool):
             raise TypeError("unweighted is neither true nor false")
+        try:
+            TableOptions.of(self.options)
+        except (AgsslError, AttributeError) as error:
+            raise TypeError(f"options: {error}") from error
 
     @classmethod
     def of(
@@ -71,13 +77,14 @@ class GraphSource:
         label: str,
         weight: str | None = None,
         unweighted: bool = False,
+        **options: Any,
     ) -> GraphSource:
         """The source of a graph that `open_graph` opened by these arguments."""
         from agssl.data.datasets import is_dataset
 
         path = None if is_dataset(given) else str(Path(given).resolve())
         about = (graph.name, graph.num_nodes, graph.fingerprint, weight, unweighted)
-        return cls(given, path, knn, metric, label, *about)
+        return cls(given, path, knn, metric, label, *about, TableOptions.of(options).given())
 
     def open(self, moved: str | None = None) -> Graph:
         """The same graph, without a split of ours; `moved` says where it is now."""
@@ -86,8 +93,8 @@ class GraphSource:
         # the run may have moved together with its graph, so the path as it was given counts too
         text = moved or (self.given if self.path is None or not Path(self.path).exists() else self.path)
         try:
-            weights: dict[str, Any] = {"weight": self.weight, "unweighted": self.unweighted}
-            graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label, **weights)
+            how: dict[str, Any] = {"weight": self.weight, "unweighted": self.unweighted} | self.options
+            graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label, **how)
         except AgsslError as error:
             cure = "" if moved else "; if it has moved, name it with --graph"
             raise DataError(f"can't open the graph of the run again: {error}{cure}") from error
