@@ -57,6 +57,7 @@ def kind(values: Any, name: str = "c", **options: Any) -> str:
         (["x"] * 40, "dropped (constant)"),
         ([""] * 40, "dropped (empty)"),
         ([f"x{i}" for i in range(40)], "dropped (all different, like an id)"),
+        ([f"+49 221 {i}" for i in range(40)], "dropped (all different, like an id)"),
         ([f"the report number {i % 7} on topic {i}" for i in range(40)], "text, TF-IDF of"),
     ],
 )
@@ -251,5 +252,5 @@ def test_a_damaged_encoding_is_refused(damage: dict[str, Any]) -> None:
 
 
 def test_very_many_columns_are_told_in_few_lines() -> None:
-    columns = Columns(tuple(Column(f"w{i}", "number") for i in range(1433)) + (Column("city", "category"),))
+    columns = Columns((*(Column(f"w{i}", "number") for i in range(1433)), Column("city", "category")))
     assert columns.lines() == ["w0 and 1,432 more: number as it is", "city: 0 categories"]

@@ -190,9 +190,7 @@ def test_graphs_of_other_programs(tmp_path: Path, folder: Path, form: str) -> No
 
 def test_in_gexf_a_label_may_be_the_nodes_name(tmp_path: Path) -> None:
     nx.write_gexf(network(), tmp_path / "g.gexf")
-    with pytest.raises(
-        GraphError, match="'label' is the name of each node and not its class.*--label: about, age, .*job"
-    ):
+    with pytest.raises(GraphError, match="'label' is the name of each node and not its class.*: about, age, .*job"):
         read_graph(tmp_path / "g.gexf")
 
 

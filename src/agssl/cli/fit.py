@@ -23,6 +23,7 @@ from agssl.cli.options import (
     check_workers,
     cores,
     make_plan,
+    say_columns,
     table_options,
     with_ray,
     workers,
@@ -123,8 +124,7 @@ def run_fit(args: argparse.Namespace) -> int:
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
     how |= table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
-    for line in [] if graph.columns is None else graph.columns.lines():
-        say(line)
+    say_columns(graph)
     if graph.missing is not None:
         raise GraphError(graph.missing)
     for seed in plan.seeds:  # a split that can't be made shows before the first epoch

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import SettingsError
+from agssl.cli.common import say
 from agssl.config import DESCRIBED, RUN_KEYS, Settings, none_for_zero, read_toml
 from agssl.config.kinds import Flag, Kind
 from agssl.shipped import settings_for
 
 if TYPE_CHECKING:
+    from agssl.data.graph import Graph
     from agssl.scale.cluster import Cluster
 
 MOST_SEEDS = 10_000  # nobody waits for more, and a slip of the finger should not fill the memory with a list of them
@@ -87,6 +89,13 @@ def table_options(args: argparse.Namespace) -> dict[str, Any]:
     """What the options of `add_tables` say, for `read_graph`."""
     names = ("id", "source", "target", "sep", "encoding", "drop", "categorical", "numeric", "text", "encode")
     return {name: value for name in names if (value := getattr(args, name, None)) is not None}
+
+
+def say_columns(graph: Graph) -> None:
+    """What the columns of a table became, one line each, unless all are plain numbers."""
+    if graph.columns is not None and not graph.columns.plain:
+        for line in graph.columns.lines():
+            say(line)
 
 
 def add_compute(parser: argparse.ArgumentParser) -> None:

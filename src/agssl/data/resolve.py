@@ -47,11 +47,8 @@ def open_graph(
     if is_dataset(text):
         if knn is not None:
             raise SettingsError(f"knn is {knn}, but the dataset {text} brings its own edges; leave knn out")
-        if TableOptions.of(options).given():
-            given = next(iter(TableOptions.of(options).given()))
-            raise SettingsError(
-                f"{given} is for tables, but {text} is a dataset with features of its own; leave it out"
-            )
+        for given in TableOptions.of(options).given():
+            raise SettingsError(f"{given} is for tables, but the dataset {text} brings its own features; leave it out")
         graph = read_dataset(dataset_spec(text), data_folders(), say)
     elif Path(text).exists():
         graph = read_graph(
