@@ -263,6 +263,18 @@ def test_a_model_encodes_a_graph_that_was_read_by_itself(folder: Path, tmp_path:
         model.predict((sp.eye(4), np.ones((4, 5)), [0, 1, 0, 1]))
 
 
+def test_plain_numbers_are_told_apart_by_name_too(tmp_path: Path) -> None:
+    x = np.random.default_rng(0).random((N, 30)) * (np.random.default_rng(1).random((N, 30)) < 0.2)
+    names, edges = [f"w{i}" for i in range(30)], np.array([[int(a[1:]), int(b[1:])] for a, b in links()])
+    table = pa.table({name: x[:, i] for i, name in enumerate(names)})
+    model = AGSSL(**QUICK).fit((edges, table, [i % 2 for i in range(N)]))
+    swapped = to_graph((edges, table.select(names[::-1])), require_labels=False)
+    assert sp.issparse(swapped.x) and swapped.columns is not None and swapped.columns.plain
+    assert np.allclose(model.predict_proba(swapped), model.predict_proba(), atol=1e-6)
+    with pytest.raises(GraphError, match="lacks 1 of the columns that the model was trained on: w3"):
+        model.predict(to_graph((edges, table.drop_columns(["w3"])), require_labels=False))
+
+
 def test_packed_graphs_keep_their_columns(folder: Path, tmp_path: Path) -> None:
     graph = read_graph(folder)
     write_packed(graph, tmp_path / "packed")
