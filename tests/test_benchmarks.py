@@ -136,6 +136,12 @@ def test_jobs_finds_equal_records_side_by_side(run: Run):
     assert [(row["side"], row["cells"]) for row in found] == [("one process", 2), ("two processes", 2)]
 
 
+def test_tables_encodes_mixed_columns(run: Run):
+    (row,) = rows(run("tables", "--rows", "2000", "--json", "--out", "tables.json"))
+    assert (row["rows"], row["columns"]) == (2000, 20) and row["features"] > 200
+    assert row["seconds"] > 0 and row["apply_seconds"] > 0 and row["peak_mb"] >= row["before_mb"] > 0
+
+
 def test_checkpoint_finds_what_writing_costs(run: Run):
     (row,) = rows(run("checkpoint", "--datasets", "digits", "--tasks", "par", "--epochs", "2", "--json"))
     assert row["dataset"] == "digits" and 0 < row["overhead"] < 1 and row["writes"] > 0

@@ -55,7 +55,9 @@ def test_unseen_nodes_need_no_labels(agssl: Callable[..., Any], fitted: Path, tm
     assert [row["node"] for row in rows(Path("new.csv").read_text())] == ["moon", "sun", "star"]
     (new / "nodes.csv").write_text("id,f0,f1\nmoon,2,2\nsun,0,0\nstar,3,2\n")
     done = agssl("predict", fitted, new)
-    assert done.code == 2 and "2 features" in done.err and done.out == ""
+    assert (
+        done.code == 2 and "lacks 2 of the columns that the model was trained on: f2, f3" in done.err and done.out == ""
+    )
 
 
 def test_a_run_with_knn_links_a_new_table_alike(agssl: Callable[..., Any], graph: Path, tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ def test_a_run_with_knn_links_a_new_table_alike(agssl: Callable[..., Any], graph
     new = tmp_path / "new.csv"
     new.write_text((graph / "nodes.csv").read_text().replace(",label", ",other"))
     done = agssl("predict", "table", new)
-    assert done.code == 2  # the column of words is no feature
+    assert done.code == 0 and "left out columns that the model does not know: other" in done.err
     lines = (graph / "nodes.csv").read_text().splitlines()
     new.write_text("\n".join(line.rpartition(",")[0] for line in lines))
     done = agssl("predict", "table", new)

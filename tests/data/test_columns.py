@@ -57,6 +57,7 @@ def kind(values: Any, name: str = "c", **options: Any) -> str:
         (["x"] * 40, "dropped (constant)"),
         ([""] * 40, "dropped (empty)"),
         ([f"x{i}" for i in range(40)], "dropped (all different, like an id)"),
+        ([f"+49 221 {i}" for i in range(40)], "dropped (all different, like an id)"),
         ([f"the report number {i % 7} on topic {i}" for i in range(40)], "text, TF-IDF of"),
     ],
 )

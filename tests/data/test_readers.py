@@ -146,7 +146,7 @@ def test_a_graph_to_predict_on_needs_no_label_column(folder: Path) -> None:
         ("edges", "carl,dora,3", "-1,dora,3", "edge 2 has the source '-1'"),
         ("edges", "carl,dora,3", "carl,,3", "line 4 has no target"),
         ("edges", "carl,dora,3", "carl", "edges.csv line 4 has 1 cells"),
-        ("edges", "source,target", "one,two", "no column 'source'; it has one, two, note. Say which .* --source"),
+        ("edges", "source,target", "one,two", "no column 'source'; it has one, two, note. Say .* --source"),
         ("edges", EDGES, "", "is empty"),
     ],
 )

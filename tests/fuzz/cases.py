@@ -97,10 +97,16 @@ def read_canaries(folder: Path) -> None:
     raise refused
 
 
+NETWORKS = ("gexf", "gml", "graphml", "json")
+
 # kind -> (files that may be damaged, reader)
 KINDS: dict[str, tuple[str, Reader]] = {
     "csv": ("tables/*.csv", lambda f: command("data", "info", f / "tables", "--json")),
     "knn": ("tables/nodes.csv", lambda f: command("data", "info", f / "tables/nodes.csv", "--knn", 3, "--json")),
+    "mixed": ("mixed/*.csv", lambda f: command("data", "info", f / "mixed", "--json")),
+    "mixed-predict": ("mixed/*.csv", lambda f: command("predict", f / "mixed.agssl", f / "mixed", "--json")),
+    "mixed-model": ("mixed.agssl", lambda f: command("predict", f / "mixed.agssl", f / "mixed", "--json")),
+    **{form: (f"networks/g.{form}", lambda f, form=form: _network(f, form)) for form in NETWORKS},
     "npz": ("graph.npz", lambda f: command("data", "info", f / "graph.npz", "--json")),
     "weights-csv": ("weighted/edges.csv", lambda f: command("data", "info", f / "weighted", "--json")),
     "weights-npz": ("weighted.npz", lambda f: command("data", "info", f / "weighted.npz", "--json")),
@@ -114,6 +120,10 @@ KINDS: dict[str, tuple[str, Reader]] = {
     "run": ("run/**/*.*", read_run),
     "canary": ("canary/*", read_canaries),
 }
+
+
+def _network(folder: Path, form: str) -> None:
+    command("data", "info", folder / f"networks/g.{form}", "--label", "kind", "--json")
 
 
 def _split(folder: Path, ending: str) -> None:

@@ -61,6 +61,34 @@ def write_weighted(folder: Path) -> None:
     (folder / "edges.csv").write_text(f"{header},weight\n" + "\n".join(rows) + "\n")
 
 
+def write_mixed(folder: Path) -> None:
+    """The same ring with columns of every kind."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = [
+        f"m{i};{20 + i};{['', '51,5', '47,25'][i % 3]};{['Rome', 'Oslo', 'Lima'][i % 3]};{['yes', 'no'][i % 2]};"
+        f"20{i:02}-0{1 + i % 9}-11;team {i % 4} wrote of thing {i} and more;{'ab'[i % 2]}"
+        for i in range(NODES)
+    ]
+    header = "node_id;age;height;city;member;joined;about;label"
+    (folder / "nodes.csv").write_text("\n".join([header, *texts]) + "\n")
+    links = [f"m{i};m{(i + step) % NODES}" for i in range(NODES) for step in (1, 5)]
+    (folder / "edges.csv").write_text("src;dst\n" + "\n".join(links) + "\n")
+
+
+def write_networks(folder: Path) -> None:
+    """The ring in the formats that NetworkX reads."""
+    import networkx as nx
+
+    folder.mkdir(parents=True, exist_ok=True)
+    graph = nx.cycle_graph(NODES)
+    for i in graph:
+        graph.nodes[i].update(age=20 + 3 * i, city=["Rome", "Oslo", "Lima"][i % 3], tall=i % 4 == 0, kind="ab"[i % 2])
+    nx.write_gexf(graph, folder / "g.gexf")
+    nx.write_gml(graph, folder / "g.gml")
+    nx.write_graphml(graph, folder / "g.graphml")
+    (folder / "g.json").write_text(json.dumps(nx.node_link_data(graph, edges="links")))
+
+
 def write_npz(path: Path, weighted: bool = False) -> None:
     """The layout of gnn-benchmark."""
     adjacency = sp.csr_matrix(np.roll(np.eye(NODES, dtype=np.float32), 1, axis=1))
@@ -155,6 +183,8 @@ def write_corpus(folder: Path) -> None:
     from agssl.cli.main import main
 
     write_tables(folder / "tables")
+    write_mixed(folder / "mixed")
+    write_networks(folder / "networks")
     write_npz(folder / "graph.npz")
     write_weighted(folder / "weighted")
     write_npz(folder / "weighted.npz", weighted=True)
@@ -166,4 +196,7 @@ def write_corpus(folder: Path) -> None:
     quick = ["--epochs", "2", "--hidden", "4", "--tasks", "clu:clusters=2,pairdis", "--generations", "1"]
     code = main(["fit", str(folder / "tables"), *quick, "--out", str(folder / "run"), "--json"])
     assert code == 0
+    code = main(["fit", str(folder / "mixed"), *quick, "--out", str(folder / "mixed-run"), "--json"])
+    assert code == 0
+    (folder / "mixed.agssl").write_bytes((folder / "mixed-run/seed-0/model.safetensors").read_bytes())
     (folder / "model.agssl").write_bytes((folder / "run/seed-0/model.safetensors").read_bytes())

@@ -8,6 +8,7 @@ from typing import Any
 
 from agssl.cli import pack
 from agssl.cli.common import command_parser, console, human, say
+from agssl.cli.options import say_columns
 
 _LIST = """\
 example:
@@ -78,8 +79,7 @@ def run_data_list(args: argparse.Namespace) -> int:
 def run_info(args: argparse.Namespace) -> int:
     """Print the facts about one graph."""
     graph = pack.read(args)
-    for line in [] if graph.columns is None else graph.columns.lines():
-        say(line)
+    say_columns(graph)
     facts = graph.info()
     if args.json:
         print(json.dumps(facts))

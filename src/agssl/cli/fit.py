@@ -23,6 +23,7 @@ from agssl.cli.options import (
     check_workers,
     cores,
     make_plan,
+    say_columns,
     say_weights,
     table_options,
     with_ray,
@@ -132,8 +133,7 @@ def run_fit(args: argparse.Namespace) -> int:
     how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
     how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
-    for line in [] if graph.columns is None else graph.columns.lines():
-        say(line)
+    say_columns(graph)
     say_weights(graph)
     if graph.missing is not None:
         raise GraphError(graph.missing)

@@ -110,6 +110,13 @@ def table_options(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(args, name, None)) is not None}
 
 
+def say_columns(graph: Graph) -> None:
+    """What the columns of a table became, one line each, unless all are plain numbers."""
+    if graph.columns is not None and not graph.columns.plain:
+        for line in graph.columns.lines():
+            say(line)
+
+
 def add_compute(parser: argparse.ArgumentParser) -> None:
     """Where to compute."""
     parser.add_argument("--device", default="cpu", help="cpu (default), cuda, cuda:1 ...")

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from agssl.base.errors import DataError, GraphError
 from agssl.data.columns import Columns, TableOptions, apply_columns, fit_columns
+from agssl.data.columns.apply import check_names
 from agssl.data.columns.parse import Where
 from agssl.data.graph import Features
 from agssl.data.tables import as_text, id_columns, no_column
@@ -65,6 +66,10 @@ def reencode(x: Features, given: Columns | None, columns: Columns, name: str) ->
             f"{', '.join(columns.names[:8])}, which it encodes itself; give a table with these columns"
         )
     raw = given.raw
+    if given.as_they_are and columns.as_they_are:  # both are the very numbers, so sparse ones need not be unfolded
+        check_names(columns, given.names, name)
+        position = {column: i for i, column in enumerate(given.names)}
+        return columns, as_features(x[:, [position[column] for column in columns.names]])
     if raw is None and given.as_they_are:
         dense = x if isinstance(x, np.ndarray) else x.toarray()
         raw = pa.table({column: pa.array(dense[:, i]) for i, column in enumerate(given.names)})

@@ -212,9 +212,9 @@ def _columns(folder: Path, meta: dict[str, Any]) -> Columns | None:
         columns = Columns.from_dict(meta)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise _bad(folder, META, f"columns: {error}") from error
-    if len(columns.features) != meta["features"]:
-        raise _bad(folder, META, f"columns make {len(columns.features)} features of {meta['features']}")
-    return columns
+    if len(columns.features) == meta["features"]:
+        return columns
+    raise _bad(folder, META, "columns do not make the features")
 
 
 def _load(folder: Path, name: str, kind: str = "", shape: tuple[int, ...] = ()) -> np.ndarray:

@@ -53,11 +53,8 @@ def open_graph(
             raise SettingsError(f"knn is {knn}, but the dataset {text} brings its own edges; leave knn out")
         if weight is not None:
             raise SettingsError(f"weight is {weight!r}, but the dataset {text} has no edge weights; leave weight out")
-        if TableOptions.of(options).given():
-            given = next(iter(TableOptions.of(options).given()))
-            raise SettingsError(
-                f"{given} is for tables, but {text} is a dataset with features of its own; leave it out"
-            )
+        for given in TableOptions.of(options).given():
+            raise SettingsError(f"{given} is for tables, but the dataset {text} brings its own features; leave it out")
         graph = read_dataset(dataset_spec(text), data_folders(), say)
     elif Path(text).exists():
         weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted, "columns": columns}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import zlib
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,16 +36,21 @@ def apply_columns(columns: Columns, table: pa.Table, where: Where, what: str = "
         where: names a row in messages.
         what: names the table in messages.
     """
-    lacking = [column.name for column in columns.used if column.name not in table.column_names]
+    check_names(columns, table.column_names, what)
+    return join([block(column, parsed_as(column, table[column.name], where)) for column in columns.used])
+
+
+def check_names(columns: Columns, names: Sequence[str], what: str) -> None:
+    """Refuse what lacks a column of the model, and warn of columns that it does not know."""
+    found, known = set(names), {column.name for column in columns.columns}
+    lacking = [column.name for column in columns.used if column.name not in found]
     if lacking:
         raise GraphError(
             f"{what} lacks {len(lacking)} of the columns that the model was trained on: {_some(lacking)}; add them"
         )
-    known = {column.name for column in columns.columns}
-    extra = [name for name in table.column_names if name not in known]
+    extra = [name for name in names if name not in known]
     if extra:
         log.warning("%s: left out columns that the model does not know: %s", what, _some(extra))
-    return join([block(column, parsed_as(column, table[column.name], where)) for column in columns.used])
 
 
 def _some(names: list[str]) -> str:

@@ -167,9 +167,10 @@ def _refuse_odd(found: Texts, fits: np.ndarray, name: str, where: Where, what: s
 
 def _as_words(found: Texts) -> Parsed:
     different, present = len(found.values), int(found.counts.sum())
-    words = pc.count_substring_regex(found.values, r"\S+").to_numpy(zero_copy_only=False)
-    average = float((words * found.counts).sum() / present)
-    if average >= SENTENCE and different > min(ONE_HOT, present / 2):
+    spaces = pc.count_substring(found.values, " ").to_numpy(zero_copy_only=False)
+    average = float(((spaces + 1) * found.counts).sum() / present)
+    written = 2 * found.counts[matches(found.values, r"\p{L}\p{L}")].sum() > present  # and no numbers of telephones
+    if written and average >= SENTENCE and different > min(ONE_HOT, present / 2):
         return Parsed("text", texts=found)
     if different == 1 and present == len(found.codes):
         return Parsed("dropped", why="constant")

@@ -38,6 +38,14 @@ class Texts:
         """Rows of each value, int64 [D]."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
 
+    @cached_property
+    def words(self) -> tuple[np.ndarray, pa.Array]:
+        """Words of two letters or digits and more, in lower case, and which value each is from."""
+        lists = pc.split_pattern_regex(pc.utf8_lower(self.values), r"[^\p{L}\p{N}]+")
+        words, parents = pc.list_flatten(lists), pc.list_parent_indices(lists)
+        long = pc.greater(pc.utf8_length(words), 1)
+        return parents.filter(long).to_numpy(zero_copy_only=False).astype(np.int32), words.filter(long)
+
     def row_of(self, values: np.ndarray) -> int:
         """The first row with one of these values, bool [D]."""
         return int(np.flatnonzero(np.append(values, False)[self.codes])[0])

@@ -141,6 +141,11 @@ class Columns:
         """Whether the features are the very numbers in the table."""
         return all(column.as_it_is for column in self.used)
 
+    @property
+    def plain(self) -> bool:
+        """Whether there is nothing to tell: every column is a number that is taken as it is."""
+        return all(column.as_it_is for column in self.columns)
+
     def lines(self) -> list[str]:
         """What every column becomes, one line each; of very many columns, those alike share a line.
 

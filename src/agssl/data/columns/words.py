@@ -15,7 +15,7 @@ LEAST_ROWS = 2  # a word of one row says nothing about others
 
 def fit_words(found: Texts) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """The words that occur in most rows, in alphabetical order, and their inverse document frequencies."""
-    parents, words = _tokens(found.values)
+    parents, words = found.words
     encoded = words.dictionary_encode()
     counts = _counts(parents, encoded.indices.to_numpy(), len(found.values), len(encoded.dictionary))
     rows = np.repeat(found.counts, np.diff(counts.indptr))
@@ -30,27 +30,19 @@ def fit_words(found: Texts) -> tuple[tuple[str, ...], tuple[float, ...]]:
 
 def tf_idf(found: Texts, words: tuple[str, ...], idf: tuple[float, ...]) -> sp.csr_matrix:
     """Rows of unit L2 norm, float32 [N, words]; zeros where no word is known."""
-    parents, tokens = _tokens(found.values)
+    parents, tokens = found.words
     index = pc.fill_null(pc.index_in(tokens, value_set=pa.array(words, pa.large_string())), -1)
     codes = index.to_numpy(zero_copy_only=False)
     known = codes >= 0
     counts = _counts(parents[known], codes[known], len(found.values) + 1, len(words))  # the last row is of no text
-    counts.data *= np.asarray(idf, dtype=np.float64)[counts.indices]
+    counts.data *= np.asarray(idf, dtype=np.float32)[counts.indices]
     norms = np.sqrt(counts.multiply(counts).sum(axis=1)).A1
     counts.data /= np.repeat(np.where(norms > 0, norms, 1), np.diff(counts.indptr))
-    return counts.astype(np.float32)[found.codes]
-
-
-def _tokens(values: pa.Array) -> tuple[np.ndarray, pa.Array]:
-    """Words of two letters or digits and more, in lower case, and which value each is from."""
-    lists = pc.split_pattern_regex(pc.utf8_lower(values), r"[^\p{L}\p{N}]+")
-    words, parents = pc.list_flatten(lists), pc.list_parent_indices(lists)
-    long = pc.greater(pc.utf8_length(words), 1)
-    return parents.filter(long).to_numpy(zero_copy_only=False), words.filter(long)
+    return counts.astype(np.float32, copy=False)[found.codes]
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, height: int, width: int) -> sp.csr_matrix:
-    ones = np.ones(len(rows), dtype=np.float64)
-    counts = sp.csr_matrix((ones, (rows.astype(np.int32), columns.astype(np.int32))), shape=(height, width))
+    ones = np.ones(len(rows), dtype=np.float32)
+    counts = sp.csr_matrix((ones, (rows, columns.astype(np.int32, copy=False))), shape=(height, width))
     counts.sum_duplicates()
     return counts
