@@ -76,7 +76,7 @@ def test_fit_uses_the_shipped_config_and_says_so(
         (("--hidden", "5"), 5, True),
         (("--no-config", "--epochs", "2"), 64, False),
     ):
-        assert main(["fit", "digits", "--method", "gcn", "--out", str(tmp_path / "run"), *more]) == 0
+        assert main(["fit", "digits", "--method", "gcn", "--overwrite", "--out", str(tmp_path / "run"), *more]) == 0
         assert ("settings from digits-gcn.toml" in capfd.readouterr().err) == said
         assert read_toml(tmp_path / "run" / "config.toml", ("split", "seeds"))["hidden"] == hidden
         about = json.loads((tmp_path / "run" / "run.json").read_text())

@@ -33,6 +33,8 @@ def metis_parts(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:
 
 def whole_weights(weights: np.ndarray) -> np.ndarray:
     """Weights as METIS wants them: whole numbers of 1 or more, whose sum a 32-bit one can hold. Int32 [2E]."""
+    if not len(weights):
+        return np.empty(0, dtype=np.int32)
     mean = min(MEAN_WEIGHT, LARGEST_SUM / len(weights))
     scaled = np.rint(weights * (mean / weights.mean(dtype=np.float64)))
     return np.maximum(scaled, 1).astype(np.int32)
