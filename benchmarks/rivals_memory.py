@@ -44,7 +44,7 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
         times: list[float] = []
         schedule = Schedule(epochs=steps + 1)
         training = Training(schedule, watch=lambda stage, record: times.append(now()))
-        train_network(problem, tasks, "jt", training, Rng(0))
+        train_network([problem], tasks, "jt", training, Rng(0))
         return (times[-1] - times[0]) / steps  # the first step also makes what is kept for the others
 
     row: dict[str, Any] = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features}

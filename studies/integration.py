@@ -29,9 +29,11 @@ from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.datasets import load_dataset
 from agssl.data.graph import Graph
+from agssl.train.context import Context, Teacher
 from agssl.train.loop import Training
-from agssl.train.methods import Context, Teacher, collect_knowledge, distil, train_teacher
 from agssl.train.setup import problem_of, schedule_of
+from agssl.train.students import distil
+from agssl.train.teachers import collect_knowledge, train_teacher
 
 RECORDS = Path(__file__).resolve().parent / "results"
 STUDENTS: dict[str, dict[str, Any]] = {  # how lambda is made
@@ -75,7 +77,7 @@ def cell(dataset: str, seed: int, students: tuple[str, ...], settings: Settings)
         knowledge = collect_knowledge(one, teachers)
         if knowledge.calibration is not None:
             temperatures[name] = knowledge.calibration.temperatures.tolist()
-        for stage, student in distil(one, knowledge).items():
+        for stage, student in distil(one, [knowledge]).items():
             networks[name + stage.removeprefix("student")] = student.network
             weights[name] = student.weights.mean(0).tolist()
         seconds[name] = time.perf_counter() - started

@@ -6,7 +6,7 @@ from typing import Any
 
 from agssl.cli.common import console, say, table
 
-_PARTS = {"test": "test", "val": "validation"}
+_PARTS = {"test": "test", "val": "validation", "heldout": "held-out"}
 
 
 def show(summary: dict[str, Any]) -> None:
@@ -48,9 +48,10 @@ def warn(summary: dict[str, Any]) -> None:
 def _truth(summary: dict[str, Any]) -> list[str]:
     labels, estimate = summary["labels"], summary["estimate"]
     seeds = len(summary["seeds"])
+    turns = ", held out from the networks that they chose and measured" if estimate["measured_on"] == "heldout" else ""
     over = f", the mean of {seeds} seeds" if seeds > 1 else ""
     return [
-        f"labels: {labels['train']:,} trained, {labels['choose']:,} chose, {labels['measure']:,} measured",
+        f"labels: {labels['train']:,} trained, {labels['choose']:,} chose, {labels['measure']:,} measured{turns}",
         f"{_PARTS[estimate['measured_on']]} {estimate['metric']}: {estimate['value']:.1%}{over}; "
         f"95% interval {estimate['low']:.1%} to {estimate['high']:.1%}",
     ]

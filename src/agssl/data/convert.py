@@ -150,9 +150,9 @@ def to_pyg(graph: Graph) -> Data:
         data.missing = graph.missing
     if graph.columns is not None:
         data.columns = graph.columns.to_dict()
-    if graph.split is not None:
+    if graph.split is not None and graph.split.fold is None:  # folds are drawn, and come with no data
         data.split_origin = graph.split.origin
-        for part, nodes in graph.split.to_arrays().items():
+        for part, nodes in graph.split.parts().items():
             mask = torch.zeros(graph.num_nodes, dtype=torch.bool)
             mask[torch.from_numpy(nodes)] = True
             data[f"{part}_mask"] = mask

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,10 @@ def where(spec: DatasetSpec, folders: DataFolders) -> str:
 
 def read_dataset(spec: DatasetSpec, folders: DataFolders, say: Say = log.info) -> Graph:
     """The dataset with its public split, if it has one, and no other."""
+    return replace(_read(spec, folders, say), named=True)
+
+
+def _read(spec: DatasetSpec, folders: DataFolders, say: Say) -> Graph:
     if spec.layout == "digits":
         return _digits(spec.name)
     if spec.layout == "ogb":

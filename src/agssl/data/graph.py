@@ -51,6 +51,7 @@ class Graph:
             same.
         class_kind: what the names of the classes were before they were text: str, int, float or bool.
         columns: how the columns of a table became the features; None: the features have no names.
+        named: whether it is one of the named datasets, which keep to the split that others measure them by.
 
     Example:
         >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
@@ -74,6 +75,7 @@ class Graph:
     weights: np.ndarray | None = None  # float32 [2E]
     class_kind: str = "str"  # of `agssl.data.labels.KINDS`
     columns: Columns | None = None
+    named: bool = False
 
     @classmethod
     def from_arrays(
@@ -152,7 +154,7 @@ class Graph:
         folder = stored_in(self)
         if folder is None:
             return super().__reduce_ex__(protocol)
-        names = ["y", "classes", "split", "name", "node_names", "missing", "class_kind"]
+        names = ["y", "classes", "split", "name", "node_names", "missing", "class_kind", "named"]
         names += ["weights"] if self.weights is None else []  # the folder may have some
         return _opened, (folder, {name: getattr(self, name) for name in names})
 
@@ -226,7 +228,7 @@ class Graph:
             raise GraphError(
                 f"there are {len(labels)} labels for {self.num_nodes} nodes; give one per node, -1 if unknown"
             )
-        return replace(self, y=labels, classes=names, class_kind=kind, split=None)
+        return replace(self, y=labels, classes=names, class_kind=kind, split=None, named=False)
 
     def hide_test(self) -> Graph:
         """The same graph with the labels of the test nodes, and of nodes in no part of the split, removed.

@@ -1,8 +1,8 @@
 """Splits from a file.
 
-`.npz`: boolean masks or index lists named train, val, test. `.json`: an object with such lists, of indices or of node
-names. `.csv`: either columns `id,split` with train, val, test or nothing for each node, or columns train, val, test
-with 0 or 1 on one row per node.
+`.npz`: boolean masks or index lists named train, val, test, and, where nodes of val train as well, their `fold`.
+`.json`: an object with such lists, of indices or of node names. `.csv`: either columns `id,split` with train, val, test
+or nothing for each node, or columns train, val, test with 0 or 1 on one row per node.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def read_split(path: Path, num_nodes: int, node_names: np.ndarray | None = None)
         parts = {".npz": _from_npz, ".json": _from_json, ".csv": _from_csv}[path.suffix.lower()](path)
     except (ValueError, OSError, RecursionError, csv.Error) as error:
         raise DataError(f"cannot read the split file {path}: {error}; write it anew") from error
-    arrays = {part: _nodes(part, parts[part], path, num_nodes, node_names) for part in parts}
+    fold = {"fold": parts.pop("fold")} if "fold" in parts else {}
+    arrays = {part: _nodes(part, parts[part], path, num_nodes, node_names) for part in parts} | fold
     try:
         return Split.from_arrays(arrays, origin=str(path))
     except GraphError as error:
@@ -53,7 +54,8 @@ def part_name(text: str) -> str | None:
 
 def _from_npz(path: Path) -> dict[str, Any]:
     arrays = Archive(path)
-    return {part: arrays[key] for key in arrays if (part := part_name(key))}
+    fold = {"fold": arrays["fold"]} if "fold" in arrays else {}  # in a file that a run wrote, see `Split`
+    return {part: arrays[key] for key in arrays if (part := part_name(key))} | fold
 
 
 def _from_json(path: Path) -> dict[str, Any]:

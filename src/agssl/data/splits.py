@@ -8,8 +8,12 @@ A split is asked for by a short text, recorded with every run, and travels with 
 | `random` or `random:20/500/1000` | 20 per class to train, 500 to validate, 1000 to test, drawn by seed |
 | `per-class:20/30` | 20 per class to train, 30 per class to validate, all the rest to test |
 | `fraction:0.6/0.2/0.2` | shares of the labelled nodes, class by class |
+| `cv:5` | no part is set aside: all labelled nodes train, and each is held out once, in one of five folds |
+| `holdout:0.2` | all labelled nodes train in the end; a fifth is held out first, to choose and to measure by |
 | a path to `.npz`, `.json` or `.csv` | masks or index lists named train, val, test |
-| `auto` | `public` if there is one, else `random` where enough nodes are labelled, else `fraction:0.6/0.2/0.2` |
+| `benchmark` | `public` if there is one, else `random` where enough nodes are labelled, else `fraction:0.6/0.2/0.2` |
+| `auto` | `public` if there is one; for a named dataset `benchmark`; else no label is wasted: `cv:5`, or from 2,000 \
+labelled nodes on `holdout:0.2` |
 
 In `random`, the training nodes are drawn class by class and the other two parts from all the rest alike, as is usual
 for the Amazon and Coauthor graphs; the other kinds draw every part class by class.
@@ -33,24 +37,43 @@ if TYPE_CHECKING:
 PARTS = ("train", "val", "test")
 RANDOM = "random:20/500/1000"
 FRACTION = "fraction:0.6/0.2/0.2"
+FOLDS, HELD_OUT = 5, 0.2
+PLENTY = 2000  # labelled nodes from which one held-out fifth measures well enough, at a fifth of the cost
+KINDS = ("auto", "public", "benchmark", "random", "per-class", "fraction", "cv", "holdout")
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Three disjoint sets of node indices, each sorted."""
+    """Three sets of node indices, each sorted. They are disjoint, but where nodes are held out in turn.
+
+    Then `val` are those that train as well: the networks of fold f train without the nodes of that fold, and the final
+    ones with all of `train`.
+    """
 
     train: np.ndarray  # int64 [n_train]
     val: np.ndarray  # int64 [n_val]
     test: np.ndarray  # int64 [n_test]
     origin: str = "public"  # the text that asked for it, with the seed where one was used
+    fold: np.ndarray | None = None  # int64 [n_val]: in which fold each node of `val` is held out
 
     def sizes(self) -> dict[str, int]:
         """How many nodes each part has."""
         return {"train": len(self.train), "val": len(self.val), "test": len(self.test)}
 
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """The three parts by name, for a file of arrays; the origin is text and goes elsewhere."""
+    def parts(self) -> dict[str, np.ndarray]:
+        """The three parts by name."""
         return {part: getattr(self, part) for part in PARTS}
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The parts by name, and the folds if there are any, for a file; the origin is text and goes elsewhere."""
+        return self.parts() | ({} if self.fold is None else {"fold": self.fold})
+
+    def folds(self) -> list[Split]:
+        """What to train and to choose by, once for each fold; without folds, the split itself."""
+        if self.fold is None:
+            return [self]
+        held = [self.val[self.fold == number] for number in np.unique(self.fold)]
+        return [Split(np.setdiff1d(self.train, nodes), nodes, self.test, self.origin) for nodes in held]
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], origin: str = "public") -> Split:
@@ -62,7 +85,19 @@ class Split:
                 f"the split has no part named {missing[0]!r}, only {found}; name the parts train, val and test"
             )
         train, val, test = (_indices(part, arrays.get(part, np.empty(0, np.int64))) for part in PARTS)
-        return cls(train, val, test, origin)
+        fold = None if "fold" not in arrays else _fold(arrays["fold"], arrays["val"], val)
+        return cls(train, val, test, origin, fold)
+
+
+def _fold(values: np.ndarray, nodes: np.ndarray, val: np.ndarray) -> np.ndarray:
+    """The fold of each node of `val`, in its order, from those of `nodes`."""
+    fold = np.asarray(values)
+    if fold.shape != val.shape or fold.dtype.kind not in "iu":
+        raise GraphError(
+            f"the folds of the split are {fold.dtype} of shape {fold.shape}, but val has {len(val)} nodes; give each "
+            "the number of its fold"
+        )
+    return fold.astype(np.int64)[np.argsort(np.asarray(nodes), kind="stable")]
 
 
 def _indices(part: str, values: np.ndarray) -> np.ndarray:
@@ -83,6 +118,10 @@ def _indices(part: str, values: np.ndarray) -> np.ndarray:
 
 def check_split(split: Split, y: np.ndarray) -> Split:
     """The split itself, if it fits the labels `y` [N]: in range, disjoint, labelled, train and val not empty."""
+    if split.fold is not None:
+        for one in split.folds():
+            check_split(one, y)
+        return split
     taken = np.full(len(y), -1, dtype=np.int8)
     for number, part in enumerate(PARTS):
         nodes = getattr(split, part)
@@ -117,13 +156,14 @@ def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
     """The split that the text `spec` asks for (see the table above), checked against the graph.
 
     Args:
-        spec: `auto`, `public`, `random[:a/b/c]`, `per-class:a/b`, `fraction:a/b/c`, or a path.
+        spec: `auto`, `public`, `benchmark`, `random[:a/b/c]`, `per-class:a/b`, `fraction:a/b/c`, `cv[:k]`,
+            `holdout[:a]`, or a path.
         graph: for its labels, its public split and its node names.
         rng: all that the draw depends on, beside the labels.
     """
     kind, _, rest = spec.strip().partition(":")
-    if kind == "auto" and not rest:
-        return _auto(graph, rng)
+    if kind in ("auto", "benchmark") and not rest:
+        return _auto(graph, rng, benchmark=kind == "benchmark" or graph.named)
     if kind == "public" and not rest:
         if graph.split is None or graph.split.origin != "public":
             raise SettingsError(
@@ -134,9 +174,18 @@ def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
         from agssl.data.split_files import read_split
 
         return check_split(read_split(Path(spec), graph.num_nodes, graph.node_names), graph.y)
-    if kind not in ("random", "per-class", "fraction"):
-        raise unknown_name("split", spec, ["auto", "public", "random", "per-class", "fraction"])
+    if kind not in KINDS[3:]:
+        raise unknown_name("split", spec, KINDS)
     groups = _by_class(graph.y, rng)
+    if kind in ("cv", "holdout"):
+        rest = rest or str(FOLDS if kind == "cv" else HELD_OUT)
+        fold = _deal(groups, _count(spec, rest)) if kind == "cv" else _hold_out(groups, _share(spec, rest))
+        dealt = _spread(graph, groups, fold)
+        train, val = np.sort(np.concatenate(groups)), np.flatnonzero(dealt >= 0)
+        if not len(val):
+            raise _too_few(len(train), len(groups))
+        origin = f"{kind}:{rest} (seed {rng.seed})"
+        return check_split(Split(train, val, np.empty(0, np.int64), origin, dealt[val]), graph.y)
     if kind == "random":
         rest = rest or RANDOM.partition(":")[2]
         parts = _random(graph, groups, _whole(spec, rest, 3), rng)
@@ -148,10 +197,12 @@ def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
     return check_split(Split(train, val, test, f"{kind}:{rest} (seed {rng.seed})"), graph.y)
 
 
-def _auto(graph: Graph, rng: Rng) -> Split:
+def _auto(graph: Graph, rng: Rng, benchmark: bool) -> Split:
     if graph.split is not None and graph.split.origin == "public":
         return graph.split
     counts = np.unique(graph.y[graph.y >= 0], return_counts=True)[1]
+    if not benchmark:
+        return make_split(f"cv:{FOLDS}" if counts.sum() < PLENTY else f"holdout:{HELD_OUT}", graph, rng)
     train, val, test = _whole(RANDOM, RANDOM.partition(":")[2], 3)
     enough = len(counts) > 0 and counts.min() >= train and counts.sum() >= train * len(counts) + val + test
     return make_split(RANDOM if enough else FRACTION, graph, rng)
@@ -196,10 +247,7 @@ def _fraction(groups: list[np.ndarray], shares: list[float]) -> list[np.ndarray]
     room = np.array([len(group) for group in groups])
     total = int(room.sum())
     if total <= len(groups):
-        raise GraphError(
-            f"there are {total} labelled nodes for {len(groups)} classes; label at least one more, so that every class "
-            "has a node to train on and one is left to validate on"
-        )
+        raise _too_few(total, len(groups))
     # the others may not take the last node of a class: each class keeps one to train on
     train = np.maximum(_apportion(room * shares[0], room), 1)
     val = _apportion(room * shares[1], room - train)
@@ -211,6 +259,44 @@ def _fraction(groups: list[np.ndarray], shares: list[float]) -> list[np.ndarray]
     ends = np.cumsum([train, val, test], axis=0)
     starts = np.vstack([np.zeros_like(room), ends[:2]])
     return [np.concatenate([g[a:b] for g, a, b in zip(groups, starts[i], ends[i], strict=True)]) for i in range(3)]
+
+
+def _too_few(nodes: int, classes: int) -> GraphError:
+    return GraphError(
+        f"there are {nodes} labelled nodes for {classes} classes; label at least one more, so that every class "
+        "has a node to train on and one is left to validate on"
+    )
+
+
+def _deal(groups: list[np.ndarray], count: int) -> list[np.ndarray]:
+    """The fold of each node of each class: dealt out in turn, the next class where the last one ended.
+
+    The only node of a class is held out nowhere (-1), so that every network has seen every class.
+    """
+    folds, start = [], 0
+    for group in groups:
+        if len(group) == 1:
+            folds.append(np.array([-1]))
+            continue
+        folds.append((start + np.arange(len(group))) % count)
+        start += len(group)
+    return folds
+
+
+def _hold_out(groups: list[np.ndarray], share: float) -> list[np.ndarray]:
+    """One fold with a share of each class, one node of it at least where it can spare one."""
+    room = np.array([len(group) for group in groups])
+    held = _apportion(room * share, room - 1)
+    if not held.any():
+        held[int(np.argmax(room))] += room.max() > 1
+    return [np.where(np.arange(len(group)) < n, 0, -1) for group, n in zip(groups, held, strict=True)]
+
+
+def _spread(graph: Graph, groups: list[np.ndarray], values: list[np.ndarray]) -> np.ndarray:
+    """Values of the nodes of each class as an array over all nodes, -1 elsewhere."""
+    found = np.full(graph.num_nodes, -1, dtype=np.int64)
+    found[np.concatenate(groups)] = np.concatenate(values)
+    return found
 
 
 def _apportion(quota: np.ndarray, room: np.ndarray) -> np.ndarray:
@@ -229,6 +315,22 @@ def _whole(spec: str, text: str, count: int) -> list[int]:
         shape = "random:20/500/1000" if count == 3 else "per-class:20/30"
         raise SettingsError(f"cannot understand the split {spec!r}; write {count} whole numbers as in {shape}")
     return [int(n) for n in numbers]
+
+
+def _count(spec: str, text: str) -> int:
+    if not text.strip().isdecimal() or int(text) < 2:
+        raise SettingsError(f"cannot understand the split {spec!r}; write the number of folds, 2 or more, as in cv:5")
+    return int(text)
+
+
+def _share(spec: str, text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise SettingsError(f"cannot understand the split {spec!r}; write the share to hold out, as in holdout:0.2")
+    return share
 
 
 def _shares(spec: str, text: str) -> list[float]:

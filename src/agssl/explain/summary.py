@@ -11,11 +11,16 @@ from agssl.data.graph import Graph
 from agssl.metrics import accuracy, wilson_interval
 from agssl.store.fitted import FittedModel
 
+PARTS = ("validation", "held-out", "test")  # on which a result may be known
+
 
 def fit_result(fitted: FittedModel, graph: Graph | None = None) -> dict[str, Any]:
     """What a model was fitted to, how good it is, and its mean teacher weights."""
     found: dict[str, Any] = {"nodes": len(fitted.logits), "classes": len(fitted.classes)}
-    found["validation"] = fitted.best.get("val_accuracy")
+    part = "validation" if fitted.heldout is None else "held-out"
+    found[part] = fitted.best.get("val_accuracy")
+    if fitted.heldout is not None:
+        found["interval"] = wilson_interval(found[part], len(fitted.heldout))
     if graph is not None:
         found["graph"] = graph.name
         if graph.split is not None and len(graph.split.test):
@@ -36,7 +41,7 @@ def result_text(found: dict[str, Any]) -> str:
     """
     to = f"to {found['graph']} " if "graph" in found else ""
     text = f"# fitted {to}({found['nodes']:,} nodes, {found['classes']} classes)"
-    figures = [f"{part} {found[part]:.1%}" for part in ("validation", "test") if found.get(part) is not None]
+    figures = [f"{part} {found[part]:.1%}" for part in PARTS if found.get(part) is not None]
     text += f": {', '.join(figures)}" if figures else ""
     text += _interval(found)
     if "trust" in found:
@@ -54,11 +59,8 @@ def _interval(found: dict[str, Any]) -> str:
 def result_html(found: dict[str, Any]) -> str:
     """The same for a notebook."""
     rows = [("fitted to", f"{found.get('graph', 'a graph')}: {found['nodes']:,} nodes, {found['classes']} classes")]
-    rows += [
-        (f"{part} accuracy", f"{found[part]:.1%}") for part in ("validation", "test") if found.get(part) is not None
-    ]
-    if rows[-1][0] == "test accuracy":
-        rows[-1] = ("test accuracy", rows[-1][1] + _interval(found))
+    rows += [(f"{part} accuracy", f"{found[part]:.1%}") for part in PARTS if found.get(part) is not None]
+    rows[-1] = (rows[-1][0], rows[-1][1] + _interval(found))
     rows += [(f"mean trust in {task}", f"{weight:.3f}") for task, weight in found.get("trust", {}).items()]
     cells = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{cells}</table>"

@@ -56,7 +56,13 @@ def split_for(graph: Graph, how: str, seed: int) -> Graph:
 
 
 def fit(
-    graph: Graph, settings: Settings, seed: int = 0, resources: Resources | None = None, watch: Watch = ignore
+    graph: Graph,
+    settings: Settings,
+    seed: int = 0,
+    resources: Resources | None = None,
+    watch: Watch = ignore,
+    *,
+    folds_only: bool = False,
 ) -> FitResult:
     """Fit a graph that has a split.
 
@@ -66,6 +72,7 @@ def fit(
         seed: of everything random but the split, which is the graph's.
         resources: where to compute and what to keep.
         watch: called with the stage and the record of every epoch.
+        folds_only: stop after the networks of the folds, where the split has any: for what is kept of them.
     """
     where = resources or Resources()
     wall, cpu = time.perf_counter(), time.process_time()
@@ -78,6 +85,7 @@ def fit(
             cache=where.cache,
             device=where.device,
             checkpoints=where.checkpoints,
+            folds_only=folds_only,
         )
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     return FitResult(fitted_model(result, graph, settings, seed), result.history, seconds, cpu_seconds)
@@ -101,7 +109,15 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         weights=None if result.weights is None else result.weights.cpu().numpy(),
         class_kind=graph.class_kind,
         columns=graph.columns,
+        heldout=None if result.heldout is None else result.heldout.logits.cpu().numpy(),
+        teacher_heldout=_teacher_heldout(result),
     )
+
+
+def _teacher_heldout(result: MethodResult) -> np.ndarray | None:
+    if result.heldout is None or result.heldout.teachers is None:
+        return None
+    return result.heldout.teachers.cpu().numpy()
 
 
 @contextlib.contextmanager

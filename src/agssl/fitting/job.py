@@ -21,7 +21,7 @@ from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate, softmax
 from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore
-from agssl.store.fitted import FittedModel
+from agssl.store.fitted import FittedModel, judged
 from agssl.store.run_writer import write_seed
 from agssl.train.evolution import check_evolution
 from agssl.train.loop import Watch, ignore
@@ -75,8 +75,8 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     result = fit(graph, job.settings, seed, where, watch)
     metrics = measure(result.fitted, graph)
     assert graph.split is not None
-    measured = graph.split.test if len(graph.split.test) else graph.split.val
-    metrics["predicted_classes"] = len(set(result.fitted.logits[measured].argmax(1).tolist()))
+    part = "test" if len(graph.split.test) else "val"
+    metrics["predicted_classes"] = len(set(judged(result.fitted, graph.split, part).logits.argmax(1).tolist()))
     metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": result.seconds}
     checkpoints = where.checkpoints
     if job.out is not None and checkpoints is not None and checkpoints.writes:
@@ -88,7 +88,7 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
 def fit_teacher(job: Job, seed: int, task: str) -> None:
     """Train the teacher of one task, so that `fit_seed` finds it among what it keeps in the job's folder."""
     where = _resources(job, seed, min_seconds=0)  # however quick: another process will want it
-    fit(split_for(job.graph, job.split, seed), job.settings.of_teacher(task), seed, where)
+    fit(split_for(job.graph, job.split, seed), job.settings.of_teacher(task), seed, where, folds_only=True)
 
 
 def _resources(job: Job, seed: int, min_seconds: float) -> Resources:
@@ -103,19 +103,20 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     """The metrics of a fitted model and its teachers; the only reader of test labels."""
     split = graph.split
     assert split is not None
-    probabilities = softmax(fitted.logits)
     metrics: Metrics = {"seed": fitted.seed, "split": {"origin": split.origin} | split.sizes()}
-    for part, nodes in (("val", split.val), ("test", split.test)):
-        metrics[part] = evaluate(graph.y[nodes], probabilities[nodes]) if len(nodes) else None
+    metrics["split"] |= {} if split.fold is None else {"folds": len(split.folds())}
+    found = {part: judged(fitted, split, part) for part in ("val", "test")}
+    for part, said in found.items():
+        metrics[part] = evaluate(graph.y[said.nodes], softmax(said.logits)) if len(said.nodes) else None
     means = None if fitted.weights is None else fitted.weights.mean(0, dtype="float64").tolist()
     metrics["task_weights"] = None if means is None else dict(zip(fitted.task_names, means, strict=True))
     metrics["alphas"] = dict(zip(fitted.task_names, fitted.alphas, strict=True))
     metrics["teachers"] = []
     for k, task in enumerate(fitted.task_names[: len(fitted.teacher_logits)]):
         teacher: Metrics = {"task": task, "alpha": fitted.alphas[k]}
-        for part, nodes in (("val", split.val), ("test", split.test)):
-            logits = fitted.teacher_logits[k, nodes]
-            teacher[f"{part}_accuracy"] = accuracy(graph.y[nodes], logits) if len(nodes) else None
+        for part, said in found.items():
+            known = len(said.nodes) > 0
+            teacher[f"{part}_accuracy"] = accuracy(graph.y[said.nodes], said.teachers[k]) if known else None
         teacher["weight"] = None if means is None else means[k]
         metrics["teachers"].append(teacher)
     return metrics

@@ -19,10 +19,10 @@ FEW = 30  # nodes below which an accuracy says little
 def verdict(graph: Graph, splits: Sequence[Split], results: Sequence[Metrics], threads: int = 1) -> dict[str, Any]:
     """What `agssl fit --json` says beside the results: `estimate`, `labels`, `baselines` and `warnings`.
 
-    The estimate is the mean accuracy of the seeds, on test nodes, or on validation nodes where there are none. Its
-    interval is Wilson's over the nodes that were measured, each counted once: ten seeds that measure the same node know
-    no more of nodes in general than one seed does. How much seeds differ is another question, which the deviation over
-    seeds answers.
+    The estimate is the mean accuracy of the seeds, on test nodes, or on validation nodes where there are none; where
+    nodes are held out in turn, by networks that have not seen their labels. Its interval is Wilson's over the nodes
+    that were measured, each counted once: ten seeds that measure the same node know no more of nodes in general than
+    one seed does. How much seeds differ is another question, which the deviation over seeds answers.
 
     Args:
         graph: with all its labels.
@@ -32,11 +32,12 @@ def verdict(graph: Graph, splits: Sequence[Split], results: Sequence[Metrics], t
     """
     part = "test" if all(len(split.test) for split in splits) else "val"
     value = float(np.mean([metrics[part]["accuracy"] for metrics in results]))
-    nodes = len(np.unique(np.concatenate([split.to_arrays()[part] for split in splits])))
+    nodes = len(np.unique(np.concatenate([split.parts()[part] for split in splits])))
     low, high = wilson_interval(value, nodes)
     sizes = splits[0].sizes()
+    where = "heldout" if part == "val" and splits[0].fold is not None else part
     found: dict[str, Any] = {
-        "estimate": {"metric": "accuracy", "value": value, "low": low, "high": high, "measured_on": part},
+        "estimate": {"metric": "accuracy", "value": value, "low": low, "high": high, "measured_on": where},
         "labels": {"train": sizes["train"], "choose": sizes["val"], "measure": sizes[part]},
         "baselines": baselines(graph, splits, part, threads),
     }

@@ -15,7 +15,7 @@ from agssl.fitting.summary import MEASURES, spread
 from agssl.metrics import evaluate, softmax
 from agssl.report import arrays, figures
 from agssl.report.compare import paired_interval, pairs, results_of, seed_results
-from agssl.store.fitted import FittedModel
+from agssl.store.fitted import FittedModel, judged
 from agssl.store.run import Run
 from agssl.train.infer import infer
 
@@ -109,10 +109,9 @@ def _measured(run: Run, seed: int, part: str) -> dict[str, Any]:
 
 def _teachers(run: Run, seed: int, graph: Graph, part: str) -> list[dict[str, Any]]:
     """The measures of each teacher of a seed; accuracies as the run has them, the others from its logits."""
-    nodes = check_split(run.split(seed), graph.y).to_arrays()[part]
-    fitted, rows = run.fitted(seed), []
+    said, rows = judged(run.fitted(seed), check_split(run.split(seed), graph.y), part), []
     for k, noted in enumerate(run.seed_metrics(seed)["teachers"]):
-        measured = evaluate(graph.y[nodes], softmax(fitted.teacher_logits[k, nodes]))
+        measured = evaluate(graph.y[said.nodes], softmax(said.teachers[k]))
         measured["accuracy"] = noted[f"{part}_accuracy"]
         rows.append(measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]})
     return rows
@@ -142,9 +141,9 @@ def _history(run: Run, seed: int) -> dict[str, dict[str, list[float | None]]]:
 def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any]) -> dict[str, Any]:
     """Everything that is counted over the test nodes (the validation nodes where there are none), and the groups."""
     assert graph.split is not None
-    nodes = graph.split.to_arrays()[part]
-    nodes = nodes[graph.y[nodes] >= 0]
-    truth, probabilities = graph.y[nodes], softmax(fitted.logits[nodes])
+    measured = judged(fitted, graph.split, part)
+    known = graph.y[measured.nodes] >= 0
+    truth, probabilities = graph.y[measured.nodes[known]], softmax(measured.logits[known])
     predicted = probabilities.argmax(1)
     found: dict[str, Any] = {
         "confusion": figures.confusion(truth, predicted, len(fitted.classes)).tolist(),
@@ -157,7 +156,7 @@ def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any
     if fitted.weights is not None:
         found["degree"] = [group.to_dict() for group in by_degree(fitted, graph.degree)]
         found["by_class"] = [group.to_dict() for group in by_class(fitted)]
-        said = fitted.teacher_logits[:, nodes].argmax(2)
+        said = measured.teachers[:, known].argmax(2)
         found["agreement"] = figures.agreement(np.vstack([said, predicted])).tolist()
         # the best by validation: the one a user without test labels would have taken
         best = int(np.argmax([teacher["val_accuracy"] for teacher in noted["teachers"]]))
@@ -174,10 +173,14 @@ def _nodes(fitted: FittedModel, graph: Graph, layout: str) -> dict[str, np.ndarr
     assert graph.split is not None
     classes, keep = len(fitted.classes), min(_TOP, len(fitted.classes))
     part = np.zeros(graph.num_nodes, np.uint8)
-    for name, members in graph.split.to_arrays().items():
+    for name, members in graph.split.parts().items():
         part[members] = PARTS.index(name)
     degree, steps = arrays.half_edges(graph.indptr, graph.indices)
     models = [fitted.logits, *(fitted.teacher_logits if fitted.weights is not None else ())]
+    if graph.split.fold is not None:  # of held-out nodes, what is said without knowing their labels
+        said = judged(fitted, graph.split, "val")
+        for logits, own in zip(models, (said.logits, *said.teachers), strict=False):
+            logits[said.nodes] = own
     found = {
         "place": arrays.places(flat_map(infer(fitted.model, graph).hidden, layout)),
         "label": arrays.small(graph.y, classes),

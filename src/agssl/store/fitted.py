@@ -20,6 +20,7 @@ from agssl.base.rng import Rng
 from agssl.config import Settings, renamed
 from agssl.data.columns import Columns
 from agssl.data.labels import KINDS, natural_kind
+from agssl.data.splits import Split
 from agssl.encoders import Network, Shape
 from agssl.store.checkpoints import Record
 
@@ -43,6 +44,29 @@ class FittedModel:
     weights: np.ndarray | None = None  # [N, K]
     class_kind: str = "str"  # what the classes were before they were names, see `agssl.data.labels.KINDS`
     columns: Columns | None = None  # how a table becomes the features, where they have names
+    heldout: np.ndarray | None = None  # [n, C], see `judged`; None where the split has no folds
+    teacher_heldout: np.ndarray | None = None  # [K, n, C]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What a model and its teachers said of nodes whose labels they had not been trained on."""
+
+    nodes: np.ndarray  # [n]
+    logits: np.ndarray  # [n, C]
+    teachers: np.ndarray  # [K, n, C]
+
+
+def judged(fitted: FittedModel, split: Split, part: str) -> Judged:
+    """What to judge a fitted model by, on a part of its split.
+
+    On the held-out nodes of a split with folds (its `val`), that is what the networks of the folds said of them: the
+    final ones were trained with their labels.
+    """
+    nodes, teachers = split.parts()[part], fitted.teacher_logits
+    if part == "val" and split.fold is not None and fitted.heldout is not None:
+        return Judged(nodes, fitted.heldout, teachers if fitted.teacher_heldout is None else fitted.teacher_heldout)
+    return Judged(nodes, fitted.logits[nodes], teachers[:, nodes] if len(teachers) else teachers)
 
 
 def save_fitted(fitted: FittedModel, path: str | Path) -> None:
@@ -50,6 +74,9 @@ def save_fitted(fitted: FittedModel, path: str | Path) -> None:
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
     tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
     tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
+    for name in ("heldout", "teacher_heldout"):
+        if getattr(fitted, name) is not None:
+            tensors[name] = torch.from_numpy(np.ascontiguousarray(getattr(fitted, name)))
     if fitted.weights is not None:
         tensors["weights"] = torch.from_numpy(np.ascontiguousarray(fitted.weights))
     about = {
@@ -115,6 +142,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         weights=None if weights is None else weights.numpy(),
         class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
         columns=Columns.from_dict(about) if "columns" in about else None,
+        **{name: tensors[name].numpy() for name in ("heldout", "teacher_heldout") if name in tensors},
     )
     _check(fitted)
     return fitted
@@ -151,5 +179,10 @@ def _check(fitted: FittedModel) -> None:
         raise ValueError("the columns do not make the features")
     if fitted.weights is not None and fitted.weights.shape != (nodes, teachers):
         raise ValueError("the weights of the teachers do not fit")
-    if any(array.dtype != np.float32 for array in (fitted.logits, fitted.teacher_logits)):
+    heldout, taught = fitted.heldout, fitted.teacher_heldout
+    if heldout is not None and (heldout.ndim != 2 or heldout.shape[1] != classes):
+        raise ValueError("the logits of held-out nodes do not fit")
+    if taught is not None and (heldout is None or taught.shape != (teachers, *heldout.shape)):
+        raise ValueError("the teachers' logits of held-out nodes do not fit")
+    if any(a is not None and a.dtype != np.float32 for a in (fitted.logits, fitted.teacher_logits, heldout, taught)):
         raise TypeError("logits must be 32-bit floats")

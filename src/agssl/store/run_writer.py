@@ -218,7 +218,7 @@ def _predictions(graph: Graph, fitted: FittedModel, names: list[str]) -> str:
 
     parts = [""] * graph.num_nodes
     assert graph.split is not None
-    for part, nodes in graph.split.to_arrays().items():
+    for part, nodes in graph.split.parts().items():
         for node in nodes.tolist():
             parts[node] = part
     probabilities: np.ndarray = softmax(fitted.logits)

@@ -11,9 +11,11 @@ import numpy as np
 from agssl.config import PAPER_TASKS
 from agssl.integrate.base import Knowledge
 from agssl.theory.csbm import softmax
+from agssl.train.context import Context, Teacher
 from agssl.train.distill import Student
 from agssl.train.loop import by_validation
-from agssl.train.methods import Context, Teacher, collect_knowledge, distil, train_teacher
+from agssl.train.students import distil
+from agssl.train.teachers import collect_knowledge, train_teacher
 
 MORE_TASKS = ("par:parts=20", "clu:clusters=4", "dgi:estimator=infonce", "pairdis:pairs=100", "pairsim:target=feature")
 SCHEMES = ("lf", "ts")
@@ -54,4 +56,4 @@ def train_networks(context: Context) -> Networks:
 def _student(context: Context, five: Sequence[Teacher], scheme: str, labels: str) -> tuple[Knowledge, Student]:
     context = dataclasses.replace(context, settings=context.settings.replace(integration=scheme, weights_from=labels))
     knowledge = collect_knowledge(context, five)
-    return knowledge, distil(context, knowledge)["student"]
+    return knowledge, distil(context, [knowledge])["student"]

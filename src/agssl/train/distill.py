@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,9 +15,9 @@ from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Objective, Training, by_validation, train
-from agssl.train.network import Trained, WeightedTask, after_step, forward, make_heads, pretext_losses
-from agssl.train.problem import Problem
+from agssl.train.loop import Objective, Training, by_epoch, by_validation, train
+from agssl.train.network import Trained, WeightedTask, after_step, forward, make_heads, pretext_losses, streams
+from agssl.train.problem import Problem, evaluate
 
 BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
 
@@ -39,115 +39,80 @@ class Distillation:
 
 
 @dataclass(frozen=True, eq=False)
+class Lesson:
+    """What one student is taught: a problem, what the teachers know, and who weighs them."""
+
+    problem: Problem
+    knowledge: Knowledge
+    integrator: Integrator
+    previous: Tensor | None = None  # logits [N, C] of an earlier student, which joins the teachers at half the weight
+
+
+@dataclass(frozen=True, eq=False)
 class Student:
-    """A distilled network and its per-node teacher weights."""
+    """A distilled network and its per-node teacher weights; of a split with folds, one per fold, weights averaged."""
 
     network: Trained
     weights: Tensor  # lambda [N, K], at the best validation epoch
-    integrator: Integrator
+    integrator: Integrator  # of the first
 
 
 def train_student(
-    problem: Problem,
-    knowledge: Knowledge,
-    integrator: Integrator,
+    lessons: Sequence[Lesson],
     how: Distillation,
     training: Training,
     rng: Rng,
     *,
     stage: str = "student",
-    previous: Tensor | None = None,
     tasks: Sequence[WeightedTask] = (),
+    fixed_epochs: int | None = None,
 ) -> Student:
     """Distil the teachers into a fresh network while lambda learns from L_W.
 
-    `previous` are the logits [N, C] of a student of an earlier generation, which joins the teachers at half the weight.
-    With `tasks`, the student trains with them as well. What was kept of an earlier training is not trained again.
+    With several lessons (one per fold) it is one network each, side by side, all taken at the epoch that is best for
+    all of them together. With `tasks`, students train with them as well. With `fixed_epochs`, they train for that many
+    epochs and the last one is taken: nothing is chosen. What was kept of an earlier training is not trained again.
     """
-    model = Network(problem.shape, rng.child("model")).to(problem.device)
-    heads = make_heads(problem, model, tasks, rng)
-    learns = torch.nn.ModuleDict({"model": model, "integrator": integrator, "heads": heads})
-    elder = None if previous is None else torch.softmax(previous / how.tau, dim=1)
-    probabilities = torch.softmax(knowledge.logits / how.tau, dim=-1) if problem.batches is None else None
-    # What each node was last told. An epoch's figures are of the nodes in its steps: nothing else is known of it.
-    teachers, nodes, classes = knowledge.logits.shape
-    weights_now, target_now = torch.full((nodes, teachers), 1 / teachers), torch.full((nodes, classes), 1 / classes)
-    seen_now = torch.zeros(nodes, dtype=torch.bool)  # in this epoch, by this process; at its end, by any
-    heldout_nodes = knowledge.nodes.cpu().numpy() if integrator.learns else None
-
-    def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
-        here, known = _within(knowledge, part.nodes)
-        own = [weighted.restrict_to(part) for weighted in tasks]
-        output, views, samples = forward(part, model, own, True, rng, everywhere=True)
-        logits = output.logits
-        assert logits is not None
-        seen = logits if how.student_gradient else logits.detach()
-        integrator.step(rng.child("integrator"))
-        weights = integrator(seen, here.logits, known)
-        # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
-        says = torch.softmax(here.logits / how.tau, dim=-1) if probabilities is None else probabilities
-        target = mixed(weights.detach(), says)
-        if elder is not None:
-            target = (target + (elder if known is None else elder.index_select(0, known))) / 2
-        at = slice(None) if known is None else known
-        weights_now[at], target_now[at], seen_now[at] = weights.detach().cpu(), target.cpu(), True
-        train_at = torch.from_numpy(part.train_nodes).to(problem.device)
-        losses = {
-            "task": part.task_loss(logits.index_select(0, train_at)),
-            "distill": distill_kl(logits, target, how.tau),
-        }
-        losses |= pretext_losses(heads, own, views, samples)
-        total = losses["task"] + how.beta * losses["distill"]
-        for weighted in tasks:
-            total = total + weighted.weight * losses[weighted.name]
-        if integrator.learns:
-            heldout = integrator(seen.index_select(0, here.nodes), here.heldout)
-            losses["weights"] = weight_loss(heldout, here.heldout, here.labels, how.tau)
-            total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
-        return losses | {"loss": total}
-
-    world, step_of = World.current(), wrap_ddp(learns, losses_of)
+    problems = [lesson.problem for lesson in lessons]
+    pupils = [
+        _Pupil(lesson, how, tasks, stream) for lesson, stream in zip(lessons, streams(rng, problems), strict=True)
+    ]
+    learns = torch.nn.ModuleList(pupil.learns for pupil in pupils)
+    schedule, score = training.schedule, by_validation
+    if fixed_epochs is not None:
+        schedule, score = replace(schedule, epochs=fixed_epochs, patience=None), by_epoch
 
     def losses(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
-        seen_now.zero_()
-        for part, step in problem.steps(rng, True, lambda rng: [w.extra_nodes(rng) for w in tasks], heldout_nodes):
-            yield step_of(part, step)
-            after_step(model, heads, tasks)
-        world.sync_buffers(learns)
-        world.average_rows(seen_now, weights_now, target_now)
+        for pupil, stream in zip(pupils, streams(rng, problems), strict=True):
+            yield from pupil.epoch(stream)
 
-    buckets = degree_buckets(problem.graph.degree)
-
-    def evaluate(record: Record) -> Record:
-        measured = problem.evaluate(model)
-        for part, nodes in (("train", problem.train_nodes), ("val", problem.val_nodes)):
-            at = torch.from_numpy(nodes)
-            at = at[seen_now[at]]
-            truth = F.one_hot(problem.labels[at].cpu(), problem.shape.classes)
-            if len(at):
-                measured[f"{part}_mse"] = (target_now[at] - truth).square().sum(1).mean().item()
-        return measured | _weights_record(weights_now[seen_now], buckets[seen_now.numpy()])
+    def measured(record: Record) -> Record:
+        figures: Record = {}
+        if score is by_validation:
+            figures = evaluate(problems, [pupil.model for pupil in pupils]) | _squared_errors(pupils)
+        weights = torch.cat([pupil.weights_now[pupil.seen_now] for pupil in pupils])
+        buckets = degree_buckets(problems[0].graph.degree)
+        return figures | _weights_record(weights, np.concatenate([buckets[p.seen_now.numpy()] for p in pupils]))
 
     checkpoint = None
     if training.checkpoints is not None:
         checkpoint = training.checkpoints.checkpoint(
             learns,
-            problem=problem.fingerprint,
-            knowledge=knowledge,
-            integrator=type(integrator).__name__,
+            problem=[problem.fingerprint for problem in problems],
+            knowledge=[lesson.knowledge for lesson in lessons],
+            integrator=type(lessons[0].integrator).__name__,
             how=how,
-            previous=previous,
+            previous=[lesson.previous for lesson in lessons],
             tasks=[weighted.cache_key for weighted in tasks],
-            schedule=training.schedule,
+            schedule=schedule,
             rng=rng,
         )
     best, history = Best(), []
-    objective = Objective(losses, by_validation, evaluate)
     epochs = train(
         learns,
         list(learns.parameters()),
-        objective,
-        training.schedule,
+        Objective(losses, score, measured),
+        schedule,
         rng,
         best,
         checkpoint=checkpoint,
@@ -157,12 +122,98 @@ def train_student(
         history.append(record)
         training.watch(stage, record)
     learns.load_state_dict(best.state)
-    logits = world.broadcast(lambda: problem.logits(model))
-    integrator.eval()
-    with torch.no_grad():
-        blocks = torch.arange(nodes, device=logits.device).split(BLOCK)
-        weights = torch.cat([integrator(logits[at], knowledge.logits[:, at], at) for at in blocks])
-    return Student(Trained(model, logits, best.record, history), weights, integrator)
+    network = Trained.of(problems, [pupil.model for pupil in pupils], best.record, history)
+    weights = [pupil.weights(logits) for pupil, logits in zip(pupils, network.fold_logits, strict=True)]
+    mean = weights[0] if len(weights) == 1 else torch.stack(weights).mean(0)
+    return Student(network, mean, lessons[0].integrator)
+
+
+class _Pupil:
+    """A student, the integration of its teachers and the heads of its tasks, while they train."""
+
+    def __init__(self, lesson: Lesson, how: Distillation, tasks: Sequence[WeightedTask], rng: Rng) -> None:
+        self.problem, self.knowledge, self.integrator = lesson.problem, lesson.knowledge, lesson.integrator
+        self.how, self.tasks = how, tasks
+        self.model = Network(self.problem.shape, rng.child("model")).to(self.problem.device)
+        self.heads = make_heads(self.problem, self.model, tasks, rng)
+        self.learns = torch.nn.ModuleDict({"model": self.model, "integrator": self.integrator, "heads": self.heads})
+        self.elder = None if lesson.previous is None else torch.softmax(lesson.previous / how.tau, dim=1)
+        logits = self.knowledge.logits
+        self.probabilities = torch.softmax(logits / how.tau, dim=-1) if self.problem.batches is None else None
+        # What each node was last told. An epoch's figures are of the nodes in its steps: nothing else is known of it.
+        teachers, nodes, classes = logits.shape
+        self.weights_now = torch.full((nodes, teachers), 1 / teachers)
+        self.target_now = torch.full((nodes, classes), 1 / classes)
+        self.seen_now = torch.zeros(nodes, dtype=torch.bool)  # in this epoch, by this process; at its end, by any
+        self.step_of = wrap_ddp(self.learns, self.losses)
+
+    def losses(self, part: Problem, rng: Rng) -> Mapping[str, Tensor]:
+        """The losses of a step."""
+        how, integrator = self.how, self.integrator
+        here, known = _within(self.knowledge, part.nodes)
+        own = [weighted.restrict_to(part) for weighted in self.tasks]
+        output, views, samples = forward(part, self.model, own, True, rng, everywhere=True)
+        logits = output.logits
+        assert logits is not None
+        seen = logits if how.student_gradient else logits.detach()
+        integrator.step(rng.child("integrator"))
+        weights = integrator(seen, here.logits, known)
+        # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
+        says = torch.softmax(here.logits / how.tau, dim=-1) if self.probabilities is None else self.probabilities
+        target = mixed(weights.detach(), says)
+        if self.elder is not None:
+            target = (target + (self.elder if known is None else self.elder.index_select(0, known))) / 2
+        at = slice(None) if known is None else known
+        self.weights_now[at], self.target_now[at], self.seen_now[at] = weights.detach().cpu(), target.cpu(), True
+        train_at = torch.from_numpy(part.train_nodes).to(part.device)
+        losses = {
+            "task": part.task_loss(logits.index_select(0, train_at)),
+            "distill": distill_kl(logits, target, how.tau),
+        }
+        losses |= pretext_losses(self.heads, own, views, samples)
+        total = losses["task"] + how.beta * losses["distill"]
+        for weighted in self.tasks:
+            total = total + weighted.weight * losses[weighted.name]
+        if integrator.learns:
+            heldout = integrator(seen.index_select(0, here.nodes), here.heldout)
+            losses["weights"] = weight_loss(heldout, here.heldout, here.labels, how.tau)
+            total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
+        return losses | {"loss": total}
+
+    def epoch(self, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
+        """The losses of the steps of an epoch; each step is taken before the next is asked for."""
+        world = World.current()
+        self.seen_now.zero_()
+        heldout_nodes = self.knowledge.nodes.cpu().numpy() if self.integrator.learns else None
+        wanted = lambda rng: [w.extra_nodes(rng) for w in self.tasks]  # noqa: E731
+        for part, step in self.problem.steps(rng, True, wanted, heldout_nodes):
+            yield self.step_of(part, step)
+            after_step(self.model, self.heads, self.tasks)
+        world.sync_buffers(self.learns)
+        world.average_rows(self.seen_now, self.weights_now, self.target_now)
+
+    @torch.no_grad()
+    def weights(self, logits: Tensor) -> Tensor:
+        """lambda [N, K] of all nodes, given the student's logits."""
+        self.integrator.eval()
+        blocks = torch.arange(len(logits), device=logits.device).split(BLOCK)
+        return torch.cat([self.integrator(logits[at], self.knowledge.logits[:, at], at) for at in blocks])
+
+
+def _squared_errors(pupils: Sequence[_Pupil]) -> Record:
+    """Mean squared distance of what nodes were told in this epoch to the truth, on training and validation nodes."""
+    record: Record = {}
+    for part in ("train", "val"):
+        errors = []
+        for pupil in pupils:
+            problem = pupil.problem
+            at = torch.from_numpy(problem.train_nodes if part == "train" else problem.val_nodes)
+            at = at[pupil.seen_now[at]]
+            truth = F.one_hot(problem.labels[at].cpu(), problem.shape.classes)
+            errors.append((pupil.target_now[at] - truth).square().sum(1))
+        if sum(map(len, errors)):
+            record[f"{part}_mse"] = torch.cat(errors).mean().item()
+    return record
 
 
 def _within(knowledge: Knowledge, nodes: np.ndarray | None) -> tuple[Knowledge, Tensor | None]:

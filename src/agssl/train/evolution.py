@@ -78,7 +78,7 @@ def search_by_evolution(
             number = len(history)
             chosen = [replace(w, weight=w.weight * share) for w, share in zip(tasks, candidate.tolist(), strict=True)]
             stream, name = rng.child("network"), f"{stage} {number + 1}"
-            network = train_network(problem, chosen, how.strategy, training, stream, stage=name)
+            network = train_network([problem], chosen, how.strategy, training, stream, stage=name)
             with torch.no_grad():
                 value = outer()(network.model).item()
             record = {"epoch": number, "loss": value, "outer_loss": value} | weights_record(torch.from_numpy(candidate))

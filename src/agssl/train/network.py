@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
 from agssl.pretext.views import StepContext
 from agssl.store.checkpoints import Best, Record
 from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, by_validation, train
-from agssl.train.problem import Problem
+from agssl.train.problem import Problem, evaluate
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +48,43 @@ class WeightedTask:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A network at its best validation epoch."""
+    """A network at its best validation epoch; of a split with folds, one network per fold at the best of all."""
 
-    model: Network
-    logits: Tensor  # [N, C], evaluation mode
+    models: tuple[Network, ...]
+    fold_logits: tuple[Tensor, ...]  # [N, C] of each, evaluation mode
+    heldout: Tensor  # [n, C], logits of the validation nodes (of all folds, sorted) by networks that have not seen them
     best: Record  # the record of the best epoch
     history: list[Record]
 
+    @property
+    def model(self) -> Network:
+        """The network, or that of the first fold."""
+        return self.models[0]
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """[N, C]: of the network, or the mean log-probabilities of all."""
+        if len(self.fold_logits) == 1:
+            return self.fold_logits[0]
+        return torch.stack([logits.log_softmax(1) for logits in self.fold_logits]).mean(0)
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem], models: Sequence[Network], best: Record, history: list[Record]) -> Trained:
+        """With what each network says of all nodes."""
+        both = zip(problems, models, strict=True)
+        logits = tuple(World.current().broadcast(partial(problem.logits, model)) for problem, model in both)
+        nodes = np.concatenate([problem.val_nodes for problem in problems])
+        heldout = torch.cat([z[torch.from_numpy(p.val_nodes)] for p, z in zip(problems, logits, strict=True)])
+        return cls(tuple(models), logits, heldout[torch.from_numpy(np.argsort(nodes))], best, history)
+
+
+def streams(rng: Rng, problems: Sequence[Problem]) -> list[Rng]:
+    """The randomness of each fold; of the only one, all of it."""
+    return [rng] if len(problems) == 1 else [rng.child("fold", number) for number in range(len(problems))]
+
 
 def train_network(
-    problem: Problem,
+    problems: Sequence[Problem],
     tasks: Sequence[WeightedTask],
     strategy: str,
     training: Training,
@@ -67,32 +95,40 @@ def train_network(
 ) -> Trained:
     """A network on the labels and these tasks (none: on the labels alone), at its best validation epoch.
 
+    With several problems (the folds of a split, see `Problem.by_folds`) it is one network for each, trained side by
+    side: all are taken at the epoch that is best for all of them together, since one fold may have few nodes.
+
     `jt` minimises L_task + sum_k w_k L_k in one stage (Eq. 1); `pf` first the tasks alone, then L_task from there
     (Eq. 2). With `fixed_epochs`, labels are trained on for that many epochs and the last one is taken: nothing is
     chosen. What was kept of an earlier training is not trained again.
     """
-    model = Network(problem.shape, rng.child("model")).to(problem.device)
+    models = [
+        Network(problem.shape, stream.child("model")).to(problem.device)
+        for problem, stream in zip(problems, streams(rng, problems), strict=True)
+    ]
     history: list[Record] = []
 
-    def run(stage: Stage, training: Training) -> Best:
+    def run(stage: Stage, training: Training, count: int) -> Best:
         best = Best()
-        for record in _epochs(problem, model, stage, training, best):
+        for record in _epochs(problems[:count], models[:count], stage, training, best):
             history.append(record | {"pretrain": float(not stage.labels)})
             training.watch(stage.name, record)
-        model.load_state_dict(best.state)
+        nn.ModuleList(models[:count]).load_state_dict(best.state)
         return best
 
-    if tasks and strategy == "pf":
-        run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain")), training)
-        fresh = Network(problem.shape, rng.child("fine-tune"))  # pre-training has not touched the class head
-        model.head.load_state_dict(fresh.head.state_dict())
+    if tasks and strategy == "pf":  # which reads no label, so that it is done once for all folds
+        run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain")), training, 1)
+        for model, stream in zip(models, streams(rng, problems), strict=True):
+            fresh = Network(model.shape, stream.child("fine-tune"))  # pre-training has not touched the class head
+            model.load_state_dict(models[0].state_dict())
+            model.head.load_state_dict(fresh.head.state_dict())
         tasks = ()
     score: Score = by_validation
     if fixed_epochs is not None:
         schedule = replace(training.schedule, epochs=fixed_epochs, patience=None)
         training, score = replace(training, schedule=schedule), by_epoch
-    best = run(Stage(stage, tasks, True, score, rng.child("train")), training)
-    return Trained(model, World.current().broadcast(lambda: problem.logits(model)), best.record, history)
+    best = run(Stage(stage, tasks, True, score, rng.child("train")), training, len(problems))
+    return Trained.of(problems, models, best.record, history)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,47 +142,69 @@ class Stage:
     rng: Rng
 
 
-def _epochs(problem: Problem, model: Network, stage: Stage, training: Training, best: Best) -> Iterator[Record]:
-    """The epochs of a stage; the tasks' heads live only as long."""
-    tasks, labels = stage.tasks, stage.labels
-    heads = make_heads(problem, model, tasks, stage.rng)
-
-    def losses_of(part: Problem, rng: Rng) -> Mapping[str, Tensor]:
-        here = [weighted.restrict_to(part) for weighted in tasks]
-        losses = step_losses(part, model, heads, here, labels, rng)
-        total = losses.get("task", torch.zeros((), device=problem.device))
-        for weighted in tasks:
-            total = total + weighted.weight * losses[weighted.name]
-        return losses | {"loss": total}
-
-    learns = nn.ModuleList([model, heads])
-    step_of = wrap_ddp(learns, losses_of)
+def _epochs(
+    problems: Sequence[Problem], models: Sequence[Network], stage: Stage, training: Training, best: Best
+) -> Iterator[Record]:
+    """The epochs of a stage, one network after the other in each; the tasks' heads live only as long."""
+    networks = [_Learning(*one, stage) for one in zip(problems, models, streams(stage.rng, problems), strict=True)]
+    learns = nn.ModuleList(network.learns for network in networks)
 
     def losses(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
-        for part, step in problem.steps(rng, labels, lambda rng: [w.extra_nodes(rng) for w in tasks]):
-            yield step_of(part, step)
-            after_step(model, heads, tasks)
-        World.current().sync_buffers(learns)
+        for network, stream in zip(networks, streams(rng, problems), strict=True):
+            yield from network.epoch(stream)
 
-    def evaluate(record: Record) -> Record:
-        return problem.evaluate(model) if stage.score is by_validation else {}
+    def measured(record: Record) -> Record:
+        return evaluate(problems, models) if stage.score is by_validation else {}
 
     checkpoint = None
     if training.checkpoints is not None:
         checkpoint = training.checkpoints.checkpoint(
             learns,
-            problem=problem.fingerprint,
-            tasks=[weighted.cache_key for weighted in tasks],
-            labels=labels,
+            problem=[problem.fingerprint for problem in problems],
+            tasks=[weighted.cache_key for weighted in stage.tasks],
+            labels=stage.labels,
             score=stage.score.__name__,
             schedule=training.schedule,
             rng=stage.rng,
         )
-    parameters = [*model.parameters(), *heads.parameters()]
-    objective = Objective(losses, stage.score, evaluate)
+    objective = Objective(losses, stage.score, measured)
     return train(
-        model, parameters, objective, training.schedule, stage.rng, best, checkpoint=checkpoint, stage=stage.name
+        nn.ModuleList(models),
+        list(learns.parameters()),
+        objective,
+        training.schedule,
+        stage.rng,
+        best,
+        checkpoint=checkpoint,
+        stage=stage.name,
     )
+
+
+class _Learning:
+    """A network and the heads of its tasks, while they train."""
+
+    def __init__(self, problem: Problem, model: Network, rng: Rng, stage: Stage) -> None:
+        self.problem, self.model, self.stage = problem, model, stage
+        self.heads = make_heads(problem, model, stage.tasks, rng)
+        self.learns = nn.ModuleList([model, self.heads])
+        self.step_of = wrap_ddp(self.learns, self.losses)
+
+    def losses(self, part: Problem, rng: Rng) -> Mapping[str, Tensor]:
+        """The losses of a step."""
+        here = [weighted.restrict_to(part) for weighted in self.stage.tasks]
+        losses = step_losses(part, self.model, self.heads, here, self.stage.labels, rng)
+        total = losses.get("task", torch.zeros((), device=self.problem.device))
+        for weighted in self.stage.tasks:
+            total = total + weighted.weight * losses[weighted.name]
+        return losses | {"loss": total}
+
+    def epoch(self, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
+        """The losses of the steps of an epoch; each step is taken before the next is asked for."""
+        tasks = self.stage.tasks
+        for part, step in self.problem.steps(rng, self.stage.labels, lambda rng: [w.extra_nodes(rng) for w in tasks]):
+            yield self.step_of(part, step)
+            after_step(self.model, self.heads, tasks)
+        World.current().sync_buffers(self.learns)
 
 
 def make_heads(problem: Problem, model: Network, tasks: Sequence[WeightedTask], rng: Rng) -> nn.ModuleList:

@@ -17,6 +17,7 @@ from agssl.base.rng import Rng
 from agssl.base.world import World
 from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
+from agssl.data.splits import Split
 from agssl.encoders import Network, Shape, blueprint
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
@@ -116,9 +117,18 @@ class Problem:
 
     def with_training(self, nodes: np.ndarray) -> Problem:
         """The same problem with other training nodes (a fold); what was computed of the graph is kept."""
-        split = self.graph.split
-        assert split is not None
-        return self._changed(graph=replace(self.graph, split=replace(split, train=nodes)))
+        assert self.graph.split is not None
+        return self._with_split(replace(self.graph.split, train=nodes, fold=None))
+
+    def by_folds(self) -> tuple[Problem, ...]:
+        """One problem for each fold of its split, with the fold's nodes to choose by; itself where it has no folds."""
+        assert self.graph.split is not None
+        if self.graph.split.fold is None:
+            return (self,)
+        return tuple(self._with_split(split) for split in self.graph.split.folds())
+
+    def _with_split(self, split: Split) -> Problem:
+        return self._changed(graph=replace(self.graph, split=split))
 
     def with_shape(self, shape: Shape) -> Problem:
         """The same problem for networks of another shape; what was computed of the graph is kept."""
@@ -187,19 +197,26 @@ class Problem:
         return torch.from_numpy(infer_logits(model, self.graph, self.device)).to(self.device)
 
     @torch.no_grad()
-    def evaluate(self, model: Network) -> dict[str, float]:
-        """Accuracy on training and validation nodes and the validation loss."""
-        n, at = len(self.train_nodes), torch.from_numpy(self.eval_nodes)
+    def known_logits(self, model: Network) -> tuple[Tensor, Tensor]:
+        """Logits of the training nodes and of the validation nodes, in evaluation mode."""
         plan = self.plans.evaluation
-        logits = self.logits(model)[at] if plan is None else model(*plan).logits
+        logits = self.logits(model)[torch.from_numpy(self.eval_nodes)] if plan is None else model(*plan).logits
         assert logits is not None
-        truth = self.labels[at]
-        right = (logits.argmax(1) == truth).float()
-        return {
-            "train_accuracy": right[:n].mean().item(),
-            "val_accuracy": right[n:].mean().item(),
-            "val_loss": F.cross_entropy(logits[n:], truth[n:]).item(),
-        }
+        n = len(self.train_nodes)
+        return logits[:n], logits[n:]
+
+
+def evaluate(problems: Sequence[Problem], models: Sequence[Network]) -> dict[str, float]:
+    """Accuracy on training and validation nodes and the validation loss, of all folds together."""
+    found = [problem.known_logits(model) for problem, model in zip(problems, models, strict=True)]
+    known, heldout = (torch.cat([pair[side] for pair in found]) for side in (0, 1))
+    seen = torch.cat([problem.train_labels for problem in problems])
+    truth = torch.cat([problem.labels[torch.from_numpy(problem.val_nodes)] for problem in problems])
+    return {
+        "train_accuracy": (known.argmax(1) == seen).float().mean().item(),
+        "val_accuracy": (heldout.argmax(1) == truth).float().mean().item(),
+        "val_loss": F.cross_entropy(heldout, truth).item(),
+    }
 
 
 def folds(problem: Problem, count: int, rng: Rng) -> list[np.ndarray]:

@@ -1,0 +1,123 @@
+"""What a method works with, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from agssl.base.rng import Rng
+from agssl.config import Settings
+from agssl.encoders import Network
+from agssl.ops.subgraph import induced
+from agssl.pretext.base import ALPHA_GRID, Targets, Task
+from agssl.pretext.prepare import make_task, prepared
+from agssl.store.checkpoints import Record
+from agssl.train.loop import Training
+from agssl.train.network import Trained, WeightedTask, train_network
+from agssl.train.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Teacher:
+    """A network trained with one task, frozen; of a split with folds, one per fold."""
+
+    name: str  # the task, with its settings where some were given
+    alpha: float
+    network: Trained
+
+
+@dataclass(frozen=True, eq=False)
+class Heldout:
+    """What was said of the held-out nodes of a split with folds (its `val`) by networks that had not seen them."""
+
+    logits: Tensor  # [n, C]
+    teachers: Tensor | None = None  # [K, n, C]
+
+
+@dataclass(frozen=True, eq=False)
+class MethodResult:
+    """What any method gives back."""
+
+    model: Network  # of a split with folds, one that was trained again, with all labels
+    logits: Tensor  # [N, C], evaluation mode, at the best validation epoch
+    best: Record
+    history: dict[str, list[Record]]  # by stage: "gcn", "teacher par", "student", ...
+    teachers: tuple[Teacher, ...] = ()
+    weights: Tensor | None = None  # lambda [N, K]
+    tasks: Mapping[str, float] = field(default_factory=dict)  # the K tasks and their alphas, where no teacher has them
+    heldout: Heldout | None = None  # None where the split has no folds: then `logits` have it
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a method works with."""
+
+    problem: Problem
+    settings: Settings
+    training: Training
+    rng: Rng
+    cache: Path | None = None
+    folds_only: bool = False  # whether to stop before networks are trained again with all labels
+    _targets: dict[str, Targets] = field(default_factory=dict)
+
+    @cached_property
+    def folds(self) -> tuple[Problem, ...]:
+        """The problem once for each fold of its split; itself where there are none."""
+        return self.problem.by_folds()
+
+    @property
+    def trains_again(self) -> bool:
+        """Whether networks on all labels follow those of the folds."""
+        return self.folds[0] is not self.problem and not self.folds_only
+
+    def targets(self, text: str) -> tuple[Task, Targets]:
+        """The task of that text, prepared."""
+        task = make_task(text)
+        if text not in self._targets:
+            graph, batches = self.problem.graph, self.problem.batches
+            if batches is not None and not task.needs_whole:
+                # Each part is prepared for itself; this one tells the sizes of the task's head.
+                graph = induced(graph, next(batches.epoch(Rng(0))))
+            self._targets[text] = prepared(task, graph, self.cache)
+        return task, self._targets[text]
+
+    def alphas(self, task: Task) -> tuple[float, ...]:
+        """The loss weights of a task to choose from."""
+        alpha = self.settings.alpha_of(task.name)
+        if alpha is None:
+            return task.alphas
+        return ALPHA_GRID if alpha == "auto" else (float(alpha),)
+
+    def network(
+        self,
+        weighted: Sequence[WeightedTask],
+        rng: Rng,
+        stage: str,
+        problem: Problem | None = None,
+        fixed_epochs: int | None = None,
+    ) -> Trained:
+        """A network trained with these tasks, on all folds, or on one problem; see `train_network`."""
+        problems = self.folds if problem is None else (problem,)
+        strategy = self.settings.strategy
+        return train_network(problems, weighted, strategy, self.training, rng, stage=stage, fixed_epochs=fixed_epochs)
+
+    def result(
+        self, network: Trained, weighted: Sequence[WeightedTask], rng: Rng, stage: str, **further: Any
+    ) -> MethodResult:
+        """The result of a method that ends with one network; after folds it is trained again, with all labels.
+
+        That one trains as long as the folds did to their best epoch.
+        """
+        if not self.trains_again:
+            return MethodResult(network.model, network.logits, network.best, {stage: network.history}, **further)
+        epochs, name = int(network.best["epoch"]) + 1, f"{stage}, all labels"
+        final = self.network(weighted, rng.child("all labels"), name, self.problem, epochs)
+        history = {stage: network.history, name: final.history}
+        taught = network.heldout[None] if "teachers" in further else None
+        heldout = Heldout(network.heldout, taught)
+        return MethodResult(final.model, final.logits, network.best, history, heldout=heldout, **further)

@@ -1,0 +1,82 @@
+"""The students of a fit, generation after generation."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from torch import Tensor
+
+from agssl.base.rng import Rng
+from agssl.integrate import INTEGRATORS, Knowledge
+from agssl.train.context import Context
+from agssl.train.distill import Distillation, Lesson, Student, train_student
+from agssl.train.network import WeightedTask, streams
+from agssl.train.problem import Problem
+
+log = logging.getLogger("agssl")
+
+
+def distil(context: Context, known: Sequence[Knowledge]) -> dict[str, Student]:
+    """The students of all generations by stage, the last one last; one that is clearly worse ends them, left out.
+
+    Args:
+        context: what to work with.
+        known: what the teachers know, for each fold.
+    """
+    settings = context.settings
+    students: dict[str, Student] = {}
+    previous = None
+    for generation in range(1, settings.generations + 1):
+        stage = "student" if generation == 1 else f"student {generation}"
+        rng = context.rng.child("student", settings.integration, generation)
+        elders = [None] * len(known) if previous is None else previous.network.fold_logits
+        each = zip(context.folds, known, streams(rng, context.folds), elders, strict=True)
+        lessons = [_lesson(context, *one) for one in each]
+        student = _distil(context, lessons, rng, stage)
+        if previous is not None:
+            now, before = student.network.best["val_accuracy"], previous.network.best["val_accuracy"]
+            if clearly_worse(now, before, len(context.problem.val_nodes)):
+                shares = f"{now:.1%} of the validation nodes right, the one before {before:.1%}"
+                log.warning(f"{stage} has {shares}: left out")
+                break
+        students[stage] = previous = student
+    return students
+
+
+def distil_again(context: Context, knowledge: Knowledge, students: Student) -> Student:
+    """A student of all labels, after those of the folds: it learns from these, too, and trains as long as they did."""
+    rng = context.rng.child("student", context.settings.integration, "all labels")
+    lesson = _lesson(context, context.problem, knowledge, rng, students.network.logits)
+    epochs = int(students.network.best["epoch"]) + 1
+    return _distil(context, [lesson], rng, "student, all labels", epochs)
+
+
+def _lesson(context: Context, problem: Problem, knowledge: Knowledge, rng: Rng, previous: Tensor | None) -> Lesson:
+    settings = context.settings
+    problem = problem.with_shape(replace(problem.shape, dropout=settings.student_dropout))
+    integrator = INTEGRATORS[settings.integration](knowledge, rng.child("integrator")).to(problem.device)
+    return Lesson(problem, knowledge, integrator, previous)
+
+
+def _distil(
+    context: Context, lessons: Sequence[Lesson], rng: Rng, stage: str, fixed_epochs: int | None = None
+) -> Student:
+    settings = context.settings
+    how = Distillation(settings.beta, settings.tau, settings.shrinkage, settings.student_gradient)
+    tasks = [
+        WeightedTask(text, *context.targets(text), weight) for text, weight in (settings.student_tasks or {}).items()
+    ]
+    return train_student(lessons, how, context.training, rng, stage=stage, tasks=tasks, fixed_epochs=fixed_epochs)
+
+
+def clearly_worse(accuracy: float, before: float, nodes: int) -> bool:
+    """Whether an accuracy on so many nodes is below another by two standard errors.
+
+    >>> clearly_worse(0.82, 0.88, nodes=500), clearly_worse(0.87, 0.88, nodes=500)
+    (True, False)
+    """
+    middle = (accuracy + before) / 2
+    return before - accuracy > 2 * math.sqrt(middle * (1 - middle) / nodes)

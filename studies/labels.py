@@ -1,0 +1,173 @@
+"""What a fit makes of the labels it is given: the default split against setting nodes aside, on nodes that are hidden.
+
+    python studies/labels.py --graphs cora_ml,acm --labels 80% --seeds 300-301 --arms all
+    python studies/labels.py --table
+
+A fifth of the labelled nodes of a graph of AGSSL_DATA/practice is hidden, class by class; of the others all (80%) or a
+given number, at least one per class, are labels. Each arm fits them and is measured on the hidden nodes:
+
+| arm | what it is |
+|---|---|
+| `auto` | AGSSL with the default split: no label is set aside for good |
+| `benchmark` | AGSSL with 20 per class to train, 500 to validate, 1,000 to test, or 60/20/20 where these are too many |
+| `gcn auto`, `gcn` | a GCN on the same labels: with the default split; with a quarter of them to validate |
+| `logistic regression` | scikit-learn's, on the features, trained on all labels |
+
+`averaged` in a record is the accuracy of the mean of the folds' networks, beside that of the one trained again. One
+JSON line per cell goes to studies/results/labels.jsonl; what is there is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from agssl.base.atomic import append_json
+from agssl.base.jsonl import read_json_lines
+from agssl.base.rng import Rng
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.data.readers import read_graph
+from agssl.data.splits import make_split
+from agssl.fitting.baselines import logistic_regression
+from agssl.metrics import wilson_interval
+from agssl.train.context import Context
+from agssl.train.loop import Training
+from agssl.train.setup import problem_of, schedule_of
+from agssl.train.students import distil, distil_again
+from agssl.train.teachers import collect_knowledge, train_teacher
+
+RECORDS = Path(__file__).resolve().parent / "results" / "labels.jsonl"
+ARMS = ("auto", "benchmark", "gcn auto", "gcn", "logistic regression")
+Record = dict[str, Any]
+
+
+def hidden(graph: Graph, seed: int) -> np.ndarray:
+    """A fifth of the labelled nodes, class by class."""
+    split = make_split("fraction:0.6/0.2/0.2", graph, Rng(seed).child("hidden"))
+    return split.test
+
+
+def with_few(graph: Graph, nodes: np.ndarray, labels: str, seed: int) -> Graph:
+    """The graph without the labels of the hidden nodes; of the others it keeps all, or so many."""
+    visible = np.setdiff1d(np.flatnonzero(graph.y >= 0), nodes)
+    if labels != "80%":
+        order = Rng(seed).child("labels", labels).numpy().permutation(visible)
+        first = [np.flatnonzero(graph.y[order] == c)[0] for c in np.unique(graph.y[order])]
+        rest = np.setdiff1d(np.arange(len(order)), first)
+        visible = order[np.concatenate([np.sort(first), rest])[: int(labels)]]
+    y = np.full_like(graph.y, -1)
+    y[visible] = graph.y[visible]
+    return Graph.from_arrays(graph.adjacency(), graph.x, y, classes=graph.classes, name=graph.name, notify=False)
+
+
+def measure(name: str, labels: str, seed: int, arm: str) -> Record:
+    """One fit."""
+    torch.set_num_threads(1)
+    graph = read_graph(Path(os.environ["AGSSL_DATA"]) / "practice" / f"{name}.npz")
+    nodes = hidden(graph, seed)
+    known = with_few(graph, nodes, labels, seed)
+    truth, start = graph.y[nodes], time.perf_counter()
+    if arm == "logistic regression":
+        predicted = logistic_regression(known, np.flatnonzero(known.y >= 0), nodes)
+        found: Record = {"accuracy": float((predicted == truth).mean())}
+    else:
+        split = {"benchmark": "benchmark", "gcn": "fraction:0.75/0.249/0.001"}.get(arm, "auto")
+        known = known.with_split(make_split(split, known, Rng(seed).child("split")))
+        settings = Settings(method="gcn" if arm.startswith("gcn") else "agssl")
+        found = fitted(known, settings, seed, nodes, truth)
+    return {"graph": name, "labels": labels, "seed": seed, "arm": arm, **found, "seconds": time.perf_counter() - start}
+
+
+def fitted(graph: Graph, settings: Settings, seed: int, nodes: np.ndarray, truth: np.ndarray) -> Record:
+    """The accuracies of one fit on the hidden nodes, and what it thinks of itself."""
+    training = Training(schedule_of(settings))
+    context = Context(problem_of(graph.hide_test(), settings), settings, training, Rng(seed))
+    if settings.method == "gcn":
+        rng = context.rng.child("gcn")
+        networks = context.network((), rng, "gcn")
+        logits = context.result(networks, (), rng, "gcn").logits
+    else:
+        teachers = [train_teacher(context, text) for text in settings.tasks]
+        known = [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))]
+        student = list(distil(context, known).values())[-1]
+        networks, logits = student.network, student.network.logits
+        if context.trains_again:
+            logits = distil_again(context, collect_knowledge(context, teachers), student).network.logits
+    found: Record = {"accuracy": _accuracy(logits, nodes, truth), "folds": len(context.folds)}
+    if context.trains_again:
+        estimate = networks.best["val_accuracy"]
+        low, high = wilson_interval(estimate, len(context.problem.val_nodes))
+        found |= {"averaged": _accuracy(networks.logits, nodes, truth), "estimate": estimate, "low": low, "high": high}
+    return found
+
+
+def _accuracy(logits: torch.Tensor, nodes: np.ndarray, truth: np.ndarray) -> float:
+    return float((logits.argmax(1).numpy()[nodes] == truth).mean())
+
+
+def stored() -> list[Record]:
+    """What was measured."""
+    return [record for _, record in read_json_lines(RECORDS)] if RECORDS.exists() else []
+
+
+def table() -> str:
+    """Means over seeds, in per cent, and how often the interval of the estimate held the truth."""
+    lines = ["| graph | labels | seeds | " + " | ".join(ARMS) + " | averaged | interval holds |", "|---" * 10 + "|"]
+    found = stored()
+    cells = sorted({(r["graph"], r["labels"]) for r in found}, key=lambda c: (c[0], len(c[1]), c[1]))
+    for graph, labels in cells:
+        here = [r for r in found if (r["graph"], r["labels"]) == (graph, labels)]
+        by_arm = {arm: [r for r in here if r["arm"] == arm] for arm in ARMS}
+        means = [f"{100 * np.mean([r['accuracy'] for r in rs]):.1f}" if rs else "" for rs in by_arm.values()]
+        auto = by_arm["auto"]
+        averaged = f"{100 * np.mean([r['averaged'] for r in auto]):.1f}" if auto else ""
+        holds = f"{sum(r['low'] <= r['accuracy'] <= r['high'] for r in auto)} of {len(auto)}"
+        seeds = len({r["seed"] for r in here})
+        lines.append(f"| {graph} | {labels} | {seeds} | " + " | ".join(means) + f" | {averaged} | {holds} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure what is asked for and not there yet, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", default="cora_ml,acm,blogcatalog,twitch_en")
+    parser.add_argument("--labels", default="80%", help="80%%, or numbers such as 10,20,50")
+    parser.add_argument("--seeds", default="0-4", help="first and last")
+    parser.add_argument("--arms", default="all", help="names, separated by commas")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--table", action="store_true", help="print the table and leave")
+    args = parser.parse_args()
+    if args.table:
+        print(table())
+        return
+    first, _, last = args.seeds.partition("-")
+    arms = ARMS if args.arms == "all" else tuple(args.arms.split(","))
+    asked = [
+        (graph, labels, seed, arm)
+        for seed in range(int(first), int(last or first) + 1)
+        for graph in args.graphs.split(",")
+        for labels in args.labels.split(",")
+        for arm in arms
+    ]
+    done = {(r["graph"], r["labels"], r["seed"], r["arm"]) for r in stored()}
+    left = [cell for cell in asked if cell not in done]
+    with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(measure, *cell) for cell in left]
+        for number, future in enumerate(as_completed(waiting), 1):
+            record = future.result()
+            append_json(RECORDS, record)
+            print(f"{number} of {len(left)}: {record}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
