@@ -130,7 +130,7 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.store.run import GraphSource, describe
     from agssl.store.run_writer import RunWriter, write_predictions
 
-    how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    how = {"knn": args.knn, "knn_metric": args.knn_metric or "cosine", "label": args.label or "label"}
     how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_columns(graph)
