@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import platform
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from agssl import metrics as measures
 from agssl.base.errors import DataError, SettingsError
 from agssl.base.rng import Rng
 from agssl.base.world import World
@@ -18,7 +19,7 @@ from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape
 from agssl.fitting.fit import Resources, fit, split_for
 from agssl.integrate import INTEGRATORS
-from agssl.metrics import accuracy, evaluate, softmax
+from agssl.metrics import accuracy, evaluate, per_class, softmax
 from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore
 from agssl.store.fitted import FittedModel
@@ -74,9 +75,6 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     graph, where = split_for(job.graph, job.split, seed), _resources(job, seed, min_seconds=job.checkpoint / 20)
     result = fit(graph, job.settings, seed, where, watch)
     metrics = measure(result.fitted, graph)
-    assert graph.split is not None
-    measured = graph.split.test if len(graph.split.test) else graph.split.val
-    metrics["predicted_classes"] = len(set(result.fitted.logits[measured].argmax(1).tolist()))
     metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": result.seconds}
     checkpoints = where.checkpoints
     if job.out is not None and checkpoints is not None and checkpoints.writes:
@@ -106,16 +104,28 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     probabilities = softmax(fitted.logits)
     metrics: Metrics = {"seed": fitted.seed, "split": {"origin": split.origin} | split.sizes()}
     for part, nodes in (("val", split.val), ("test", split.test)):
-        metrics[part] = evaluate(graph.y[nodes], probabilities[nodes]) if len(nodes) else None
+        metrics[part] = evaluate(graph.y[nodes], probabilities[nodes], fitted.decision) if len(nodes) else None
+    measured = split.test if len(split.test) else split.val
+    predicted = fitted.decide(probabilities[measured])
+    metrics["predicted_classes"] = len(set(predicted.tolist()))
+    table = per_class(graph.y[measured], predicted, len(fitted.classes))
+    figures = [{name: values[k].item() for name, values in table.items()} for k in range(len(fitted.classes))]
+    metrics["per_class"] = [{"class": name} | row for name, row in zip(fitted.classes, figures, strict=True)]
+    if fitted.decision is not None:
+        metrics["decision"] = asdict(fitted.decision) | {"positive": fitted.classes[fitted.decision.positive]}
     means = None if fitted.weights is None else fitted.weights.mean(0, dtype="float64").tolist()
     metrics["task_weights"] = None if means is None else dict(zip(fitted.task_names, means, strict=True))
     metrics["alphas"] = dict(zip(fitted.task_names, fitted.alphas, strict=True))
     metrics["teachers"] = []
+    metric, positive = fitted.settings.metric, fitted.decision and replace(fitted.decision, threshold=None)
     for k, task in enumerate(fitted.task_names[: len(fitted.teacher_logits)]):
         teacher: Metrics = {"task": task, "alpha": fitted.alphas[k]}
         for part, nodes in (("val", split.val), ("test", split.test)):
             logits = fitted.teacher_logits[k, nodes]
             teacher[f"{part}_accuracy"] = accuracy(graph.y[nodes], logits) if len(nodes) else None
+            if metric != "accuracy":
+                value = measures.measure(metric, graph.y[nodes], softmax(logits), positive) if len(nodes) else None
+                teacher[f"{part}_{metric}"] = value
         teacher["weight"] = None if means is None else means[k]
         metrics["teachers"].append(teacher)
     return metrics

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from agssl.config import Settings, renamed
 from agssl.data.columns import Columns
 from agssl.data.labels import KINDS, natural_kind
 from agssl.encoders import Network, Shape
+from agssl.metrics import Decision, decided, mean_softmax
 from agssl.store.checkpoints import Record
 
 SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
@@ -43,6 +45,29 @@ class FittedModel:
     weights: np.ndarray | None = None  # [N, K]
     class_kind: str = "str"  # what the classes were before they were names, see `agssl.data.labels.KINDS`
     columns: Columns | None = None  # how a table becomes the features, where they have names
+    decision: Decision | None = None  # of two classes, which is positive and from which probability on
+
+    def decide(self, probabilities: np.ndarray) -> np.ndarray:
+        """The class of each node, by number, given the probabilities of all classes."""
+        return decided(probabilities, self.decision)
+
+
+def together(answers: Iterable[tuple[FittedModel, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean probabilities [N, C] and the classes [N], by number, of models and their logits.
+
+    A threshold is the mean of the models'.
+    """
+    decisions: list[Decision | None] = []
+
+    def logits() -> Iterator[np.ndarray]:
+        for fitted, said in answers:
+            decisions.append(fitted.decision)
+            yield said
+
+    probabilities = mean_softmax(logits())
+    known = [one.threshold for one in decisions if one is not None and one.threshold is not None]
+    decision = dataclasses.replace(decisions[0], threshold=float(np.mean(known))) if known and decisions[0] else None
+    return probabilities, decided(probabilities, decision)
 
 
 def save_fitted(fitted: FittedModel, path: str | Path) -> None:
@@ -62,6 +87,8 @@ def save_fitted(fitted: FittedModel, path: str | Path) -> None:
         "tasks": list(fitted.task_names),
         "alphas": list(fitted.alphas),
     }
+    if fitted.decision is not None:
+        about["decision"] = dataclasses.asdict(fitted.decision)
     if fitted.columns is not None:
         about |= fitted.columns.to_dict()
     write_bytes(Path(path), save(tensors, {"format": "agssl", "schema": str(SCHEMA), "about": json.dumps(about)}))
@@ -115,6 +142,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         weights=None if weights is None else weights.numpy(),
         class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
         columns=Columns.from_dict(about) if "columns" in about else None,
+        decision=Decision(**about["decision"]) if "decision" in about else None,
     )
     _check(fitted)
     return fitted
@@ -147,6 +175,11 @@ def _check(fitted: FittedModel) -> None:
     expected = (teachers, nodes, classes) if fitted.settings.method != "autossl" else (0, 0, 0)  # it has no teachers
     if teachers and fitted.teacher_logits.shape != expected:
         raise ValueError("the teachers' logits do not fit")
+    decision = fitted.decision
+    if decision is not None and (classes != 2 or decision.positive not in (0, 1)):
+        raise ValueError("the positive class is none of two")
+    if decision is not None and not isinstance(decision.threshold, float | None):
+        raise TypeError("the threshold is no number")
     if fitted.columns is not None and len(fitted.columns.features) != fitted.shape.features:
         raise ValueError("the columns do not make the features")
     if fitted.weights is not None and fitted.weights.shape != (nodes, teachers):

@@ -15,7 +15,7 @@ from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Objective, Training, by_validation, train
+from agssl.train.loop import Objective, Training, train
 from agssl.train.network import Trained, WeightedTask, after_step, forward, make_heads, pretext_losses
 from agssl.train.problem import Problem
 
@@ -142,7 +142,7 @@ def train_student(
             rng=rng,
         )
     best, history = Best(), []
-    objective = Objective(losses, by_validation, evaluate)
+    objective = Objective(losses, problem.score, evaluate)
     epochs = train(
         learns,
         list(learns.parameters()),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,11 +22,12 @@ from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore, Record
 from agssl.train.autossl import search_weights
 from agssl.train.distill import Distillation, Student, train_student
-from agssl.train.loop import Training, Watch, by_validation, ignore
+from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
 from agssl.train.network import Trained, WeightedTask, train_network
 from agssl.train.problem import Problem, folds
 from agssl.train.setup import batches_of, problem_of, schedule_on
+from agssl.train.worse import worse_than
 
 log = logging.getLogger("agssl")
 
@@ -152,7 +152,7 @@ def fit_joint(context: Context) -> MethodResult:
         context.network(shared(weighted, shares), context.rng.child("joint"), "joint")
         for weighted in joint_choices(context)
     ]
-    network = max(networks, key=lambda n: by_validation(n.best))
+    network = max(networks, key=lambda n: context.problem.score(n.best))
     return MethodResult(network.model, network.logits, network.best, {"joint": network.history})
 
 
@@ -168,7 +168,7 @@ def fit_autossl(context: Context) -> MethodResult:
         everywhere = weights.expand(problem.graph.num_nodes, -1)
         alphas = {w.name: w.weight for w in weighted}
         candidates.append(MethodResult(network.model, network.logits, network.best, history, (), everywhere, alphas))
-    return max(candidates, key=lambda result: by_validation(result.best))
+    return max(candidates, key=lambda result: problem.score(result.best))
 
 
 def joint_choices(context: Context) -> list[list[WeightedTask]]:
@@ -237,23 +237,12 @@ def distil(context: Context, knowledge: Knowledge) -> dict[str, Student]:
             problem, knowledge, integrator, how, context.training, rng, stage=stage, previous=logits, tasks=tasks
         )
         if previous is not None:
-            now, before = student.network.best["val_accuracy"], previous.network.best["val_accuracy"]
-            if clearly_worse(now, before, len(problem.val_nodes)):
-                shares = f"{now:.1%} of the validation nodes right, the one before {before:.1%}"
-                log.warning(f"{stage} has {shares}: left out")
+            worse = worse_than(problem, student.network, previous.network)
+            if worse:
+                log.warning(f"{stage} has {worse}: left out")
                 break
         students[stage] = previous = student
     return students
-
-
-def clearly_worse(accuracy: float, before: float, nodes: int) -> bool:
-    """Whether an accuracy on so many nodes is below another by two standard errors.
-
-    >>> clearly_worse(0.82, 0.88, nodes=500), clearly_worse(0.87, 0.88, nodes=500)
-    (True, False)
-    """
-    middle = (accuracy + before) / 2
-    return before - accuracy > 2 * math.sqrt(middle * (1 - middle) / nodes)
 
 
 def train_teacher(context: Context, text: str) -> Teacher:
@@ -264,7 +253,7 @@ def train_teacher(context: Context, text: str) -> Teacher:
     for alpha in context.alphas(task):
         network = context.network((WeightedTask(text, task, targets, alpha),), rng, f"teacher {text}")
         candidates.append(Teacher(text, alpha, network))
-    return max(candidates, key=lambda teacher: by_validation(teacher.network.best))
+    return max(candidates, key=lambda teacher: context.problem.score(teacher.network.best))
 
 
 def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:

@@ -15,7 +15,7 @@ from agssl.encoders import Network, Output
 from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
 from agssl.pretext.views import StepContext
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, by_validation, train
+from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, train
 from agssl.train.problem import Problem
 
 
@@ -87,7 +87,7 @@ def train_network(
         fresh = Network(problem.shape, rng.child("fine-tune"))  # pre-training has not touched the class head
         model.head.load_state_dict(fresh.head.state_dict())
         tasks = ()
-    score: Score = by_validation
+    score = problem.score
     if fixed_epochs is not None:
         schedule = replace(training.schedule, epochs=fixed_epochs, patience=None)
         training, score = replace(training, schedule=schedule), by_epoch
@@ -129,7 +129,7 @@ def _epochs(problem: Problem, model: Network, stage: Stage, training: Training, 
         World.current().sync_buffers(learns)
 
     def evaluate(record: Record) -> Record:
-        return problem.evaluate(model) if stage.score is by_validation else {}
+        return problem.evaluate(model) if stage.score is problem.score else {}
 
     checkpoint = None
     if training.checkpoints is not None:

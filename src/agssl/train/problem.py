@@ -18,6 +18,7 @@ from agssl.base.world import World
 from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape, blueprint
+from agssl.metrics import Decision, Measured, measure, resampled, softmax
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
@@ -25,6 +26,7 @@ from agssl.ops.subgraph import StoredAdjacency, induced
 from agssl.store.checkpoints import fingerprint
 from agssl.train.batches import Batches
 from agssl.train.infer import infer_logits
+from agssl.train.loop import Score, by_metric
 from agssl.train.planner import Planner
 
 
@@ -39,6 +41,9 @@ class Problem:
     batches: Batches | None = None  # how steps are cut out of the graph; None: one step an epoch, over everything
     nodes: np.ndarray | None = None  # of a part: where its nodes are in the whole graph
     within: tuple[np.ndarray, np.ndarray] | None = None  # and what it lacks of it; see `Adjacency`
+    class_weights: tuple[float, ...] | None = None  # in the task loss, as given
+    metric: str = "accuracy"  # that epochs are chosen by
+    decision: Decision | None = None  # of two classes, which is the positive one
 
     @classmethod
     def of(cls, graph: Graph, shape: Shape, *, balanced: bool = False, device: str = "cpu") -> Problem:
@@ -57,11 +62,15 @@ class Problem:
         size = World.current().size
         together = (size,) if size > 1 else ()
         about = (self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device)
-        return fingerprint(*about, *batches, *together)
+        given = () if self.class_weights is None else (self.class_weights,)
+        chosen = () if self.metric == "accuracy" else (self.metric, self.decision)
+        return fingerprint(*about, *batches, *together, *given, *chosen)
 
     @cached_property
     def class_weight(self) -> Tensor | None:
         """Weight of each class in the task loss, [C]; None: all alike."""
+        if self.class_weights is not None:
+            return torch.tensor(self.class_weights, device=self.device)
         if not self.balanced:
             return None
         counts = torch.bincount(self.train_labels, minlength=self.shape.classes)
@@ -178,6 +187,11 @@ class Problem:
         """Training and validation nodes, in this order."""
         return np.concatenate([self.train_nodes, self.val_nodes])
 
+    @cached_property
+    def score(self) -> Score:
+        """What epochs and networks are compared by: their records at validation."""
+        return by_metric(self.metric)
+
     def task_loss(self, logits: Tensor) -> Tensor:
         """L_task: cross-entropy of the training nodes' logits."""
         return F.cross_entropy(logits, self.train_labels, self.class_weight)
@@ -188,18 +202,28 @@ class Problem:
 
     @torch.no_grad()
     def evaluate(self, model: Network) -> dict[str, float]:
-        """Accuracy on training and validation nodes and the validation loss."""
+        """Accuracy on training and validation nodes, the validation loss, and the metric if it is another."""
         n, at = len(self.train_nodes), torch.from_numpy(self.eval_nodes)
         plan = self.plans.evaluation
         logits = self.logits(model)[at] if plan is None else model(*plan).logits
         assert logits is not None
         truth = self.labels[at]
         right = (logits.argmax(1) == truth).float()
-        return {
+        found = {
             "train_accuracy": right[:n].mean().item(),
             "val_accuracy": right[n:].mean().item(),
             "val_loss": F.cross_entropy(logits[n:], truth[n:]).item(),
         }
+        if self.metric != "accuracy":
+            probabilities = softmax(logits[n:].cpu().numpy())
+            found[f"val_{self.metric}"] = measure(self.metric, truth[n:].cpu().numpy(), probabilities, self.decision)
+        return found
+
+    def metric_error(self, logits: Tensor) -> float:
+        """The standard error of the metric on the validation nodes, by resampling them; `logits` are of all nodes."""
+        nodes = self.val_nodes
+        said = Measured(nodes, self.graph.y[nodes], softmax(logits.cpu().numpy()[nodes]), self.decision)
+        return float(resampled(self.metric, [said], resamples=200).std())
 
 
 def folds(problem: Problem, count: int, rng: Rng) -> list[np.ndarray]:
