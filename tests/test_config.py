@@ -23,6 +23,17 @@ from agssl.config.kinds import Choice
         ("head", "mlp"),
         ("norm", "layer"),
         ("class_weight", "heavy"),
+        ("class_weight", {}),
+        ("class_weight", {"yes": 0}),
+        ("class_weight", {"yes": "much"}),
+        ("class_weight", {1: 2.0, "1": 3.0}),
+        ("metric", "cosine"),
+        ("threshold", "best"),
+        ("threshold", 1.0),
+        ("threshold", 0),
+        ("threshold", "precision:2"),
+        ("threshold", "precision:high"),
+        ("positive", ["yes"]),
         ("feature_norm", "huge"),
         ("weights_from", "never"),
         ("autossl_objective", "labls"),
@@ -113,6 +124,8 @@ def test_replace_refuses_unknown_names_with_the_nearest() -> None:
         Settings(tasks=("dgi",), alpha="auto", hidden=7),
         Settings(method="joint", tasks=("dgi",), task_weights={"dgi": 0.5}),
         Settings(student_tasks={"par:parts=100": 20.0}),
+        Settings(metric="roc_auc", threshold=0.3, positive="yes", class_weight={"yes": 5.0}),
+        Settings(threshold="precision:0.9"),
     ],
 )
 def test_settings_come_back_from_plain_values(settings: Settings) -> None:
@@ -226,3 +239,14 @@ def test_a_whole_number_and_the_same_with_a_point_are_one_setting(whole: Any, sa
 def test_tasks_of_students_that_mean_the_same_look_the_same() -> None:
     assert Settings(student_tasks={"par": 20, "clu": 0}) == Settings(student_tasks={"par": 20.0})
     assert Settings(student_tasks={"par": 0.0}) == Settings(student_tasks={}) == Settings()
+
+
+def test_classes_may_be_named_by_what_they_are() -> None:
+    settings = Settings(class_weight={True: 5, 2.0: 1}, positive=True)  # type: ignore[arg-type]
+    assert settings.class_weight == {"True": 5.0, "2": 1.0} and settings.positive == "True"
+
+
+def test_metric_and_threshold_count_only_where_they_are_not_the_default() -> None:
+    assert not {"metric", "threshold", "positive"} & effective(Settings()).keys()
+    found = effective(Settings(metric="roc_auc", threshold="f1", positive="yes"))
+    assert (found["metric"], found["threshold"], found["positive"]) == ("roc_auc", "f1", "yes")

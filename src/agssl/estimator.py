@@ -177,9 +177,9 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         return torch.softmax(torch.from_numpy(logits).double(), dim=1).numpy()
 
     def predict(self, graph: Any = None) -> np.ndarray:
-        """The likeliest class of every node, as it was given."""
+        """The class of every node, as it was given: the likeliest, or by the `threshold`."""
         probabilities = self.predict_proba(graph)
-        return self.classes_[probabilities.argmax(1)]
+        return self.classes_[self.fitted_.decide(probabilities)]
 
     def embed(self, graph: Any = None) -> np.ndarray:
         """The student's hidden representations [N, F]."""
@@ -188,7 +188,9 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         return infer(self.fitted_.model, target, self.device).hidden
 
     def score(self, graph: Any = None, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy: on the test nodes of the fitted graph, or on the labelled nodes of a graph that is given.
+        """Accuracy, whatever `metric` is, as scikit-learn's classifiers have it: of what `predict` says.
+
+        On the test nodes of the fitted graph, or on the labelled nodes of a graph that is given.
 
         Args:
             graph: None for the fitted graph.
@@ -196,7 +198,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             sample_weight: of each node, [N].
         """
         check_is_fitted(self, "fitted_")
-        predicted = self.predict_proba(graph).argmax(1)
+        predicted = self.fitted_.decide(self.predict_proba(graph))
         if y is not None:
             at = np.flatnonzero(clean_labels(y, required=False).numbers >= 0)
             right = self.classes_[predicted[at]] == np.asarray(y).ravel()[at]

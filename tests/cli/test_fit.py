@@ -292,7 +292,7 @@ def test_missing_features_name_the_file(agssl: Callable[..., Any], data_root: Pa
 
 
 def test_a_table_becomes_a_graph(agssl: Callable[..., Any], graph: Path) -> None:
-    done = agssl("fit", graph / "nodes.csv", "--knn", 3, "--metric", "euclidean", *GCN, "--json")
+    done = agssl("fit", graph / "nodes.csv", "--knn", 3, "--knn-metric", "euclidean", *GCN, "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["run"] == "runs/nodes-gcn"
     assert Run.open("runs/nodes-gcn").source.knn == 3

@@ -87,7 +87,7 @@ def test_one_table_becomes_a_graph_by_nearest_neighbours(tmp_path: Path, caplog:
     rng = np.random.default_rng(0)
     rows = [f"{a},{b},{c}" for c, (a, b) in zip("xy" * 10, rng.normal(size=(20, 2)), strict=True)]
     (tmp_path / "t.csv").write_text("a,b,species\n" + "\n".join(rows) + "\n")
-    graph = read_graph(tmp_path / "t.csv", knn=3, metric="euclidean", label="species")
+    graph = read_graph(tmp_path / "t.csv", knn=3, knn_metric="euclidean", label="species")
     assert (graph.num_nodes, graph.num_features, graph.name) == (20, 2, "t")
     assert graph.degree.min() >= 3
     assert caplog.messages == []

@@ -130,6 +130,14 @@ def test_the_graph_is_opened_again_with_its_split(tmp_path: Path) -> None:
         run.graph()
 
 
+def test_a_run_of_before_knn_metric_had_its_name_is_read(run: Run) -> None:
+    about = json.loads((run.path / "run.json").read_text())
+    about["graph"]["metric"] = "euclidean"
+    del about["graph"]["knn_metric"]
+    (run.path / "run.json").write_text(json.dumps(about))
+    assert Run.open(run.path).source.knn_metric == "euclidean"
+
+
 def test_nothing_stays_of_a_run_that_fails(tmp_path: Path) -> None:
     def fail(writer: RunWriter) -> None:
         (writer.staging / "seed-0").mkdir()

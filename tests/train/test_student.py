@@ -9,7 +9,8 @@ import torch
 from agssl.config import WEIGHTS_FROM
 from agssl.integrate import INTEGRATORS
 from agssl.train.distill import _weights_record, degree_buckets
-from agssl.train.methods import clearly_worse, train_method
+from agssl.train.methods import train_method
+from agssl.train.worse import clearly_worse
 from reference.graphs import blocks_graph
 from reference.settings import FIVE
 from reference.settings import quick as settings
@@ -111,7 +112,7 @@ def test_a_second_generation_that_is_clearly_worse_is_left_out(
         seen.append((accuracy, before, nodes))
         return worse
 
-    monkeypatch.setattr("agssl.train.methods.clearly_worse", heldout)
+    monkeypatch.setattr("agssl.train.worse.clearly_worse", heldout)
     how = settings(tasks=("clu:clusters=3",), epochs=8)
     result = train_method(graph, how.replace(generations=3))
     same = train_method(graph, how.replace(generations=1 if worse else 3))

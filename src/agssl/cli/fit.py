@@ -103,7 +103,7 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.fitting.job import Job, check
     from agssl.fitting.seeds import fit_seeds
     from agssl.fitting.summary import summarise
-    from agssl.fitting.verdict import verdict
+    from agssl.fitting.verdict import stored_answers, verdict
 
     check(plan.settings, args.device, args.threads)
     if with_ray(args) and args.device != "cpu":
@@ -130,7 +130,7 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.store.run import GraphSource, describe
     from agssl.store.run_writer import RunWriter, write_predictions
 
-    how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    how = {"knn": args.knn, "knn_metric": args.knn_metric or "cosine", "label": args.label or "label"}
     how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_columns(graph)
@@ -140,7 +140,10 @@ def run_fit(args: argparse.Namespace) -> int:
     # a split that can't be made shows before the first epoch
     splits = [make_split(plan.split, graph, Rng(seed).child("split")) for seed in plan.seeds]
     from agssl.train.memory import batch_mode, check_memory
-    from agssl.train.setup import schedule_on
+    from agssl.train.setup import check_metric, schedule_on
+
+    for split in splits:
+        check_metric(graph.with_split(split), plan.settings)
 
     expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
     settings = plan.settings
@@ -181,7 +184,8 @@ def run_fit(args: argparse.Namespace) -> int:
         )
         start = time.perf_counter()
         alone = cluster is None and min(jobs, len(plan.seeds)) == 1
-        with Progress(len(plan.seeds), schedule_on(graph, settings).epochs, alone) as progress:
+        epochs = schedule_on(graph, settings).epochs
+        with Progress(len(plan.seeds), epochs, alone, settings.metric) as progress:
             follow = Following(progress, args.track, Path(out), settings)
             results = fit_seeds(
                 job,
@@ -195,7 +199,9 @@ def run_fit(args: argparse.Namespace) -> int:
             )
         summary = summarise(graph.name, settings, results)
         seconds = time.perf_counter() - start
-        summary |= verdict(graph, splits, results, args.threads)
+        folders = [writer.staging / f"seed-{seed}" for seed in plan.seeds]
+        answers = [] if settings.metric == "accuracy" else stored_answers(graph, splits, folders)
+        summary |= verdict(graph, splits, results, args.threads, settings, answers)
         summary |= {"seconds": seconds, "peak_mb": peak_mb(), "run": str(out)}
         about = describe(
             GraphSource.of(graph, args.graph, **how),

@@ -59,7 +59,7 @@ def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None
     parser.add_argument(
         "--knn", type=int, metavar="K", help=f"link each row of a table to the K rows most like it{same}"
     )
-    parser.add_argument("--metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
+    parser.add_argument("--knn-metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
     parser.add_argument("--label", metavar="COLUMN", help=f"the column with the labels (default: label){same}")
     add_weights(parser, same)
     add_tables(parser, same, encodes=required)

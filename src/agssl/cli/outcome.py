@@ -7,6 +7,7 @@ from typing import Any
 from agssl.cli.common import console, say, table
 
 _PARTS = {"test": "test", "val": "validation", "heldout": "held-out"}
+_MOST_CLASSES = 10  # that fit on a screen; --json has them all
 
 
 def show(summary: dict[str, Any]) -> None:
@@ -19,18 +20,26 @@ def show(summary: dict[str, Any]) -> None:
     teachers = summary["teachers"] if summary["integration"] else []
     weight = ["weight"] if teachers else []
     std = " ± std" if count > 1 else ""
-    rows = table("method", f"test %{std}", f"val %{std}", "macro-F1", "log-loss", "ECE", *weight, left=("method",))
+    metric = summary["estimate"]["metric"]
+    own = [] if metric == "accuracy" else [f"{part}_{metric}" for part in ("test", "val")]
+    heads = [f"{key.replace('_', ' ', 1)}{std}" for key in own]
+    figures = ("macro-F1", "log-loss", "ECE")
+    rows = table("method", *heads, f"test %{std}", f"val %{std}", *figures, *weight, left=("method",))
     for teacher in teachers:
-        accuracies = (_percent(teacher[f"{part}_accuracy"]) for part in ("test", "val"))
-        rows.add_row(f"teacher {teacher['task']}", *accuracies, "", "", "", _number(teacher["weight"]))
-    accuracies = (_percent(summary[f"{part}_accuracy"]) for part in ("test", "val"))
-    rows.add_row(method, *accuracies, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
+        cells = [_spread(teacher[key]) for key in own]
+        cells += [_percent(teacher[f"{part}_accuracy"]) for part in ("test", "val")]
+        rows.add_row(f"teacher {teacher['task']}", *cells, "", "", "", _number(teacher["weight"]))
+    cells = [_spread(summary[key]) for key in own]
+    cells += [_percent(summary[f"{part}_accuracy"]) for part in ("test", "val")]
+    rows.add_row(method, *cells, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
     place = 0 if summary["estimate"]["measured_on"] == "test" else 1
     for name, value in summary["baselines"].items():
         cells = ["", ""]
-        cells[place] = f"{100 * value:.2f}"
+        cells[place] = _number(value) if own else f"{100 * value:.2f}"
         rows.add_row("majority class" if name == "majority" else name.replace("_", " "), *cells)
     out.print(rows)
+    if 0 < len(summary.get("per_class", ())) <= _MOST_CLASSES:
+        out.print(_classes(summary["per_class"]))
     if summary["task_weights"] and not summary["teachers"]:
         weights = ", ".join(f"{task} {_number(weight)}" for task, weight in summary["task_weights"].items())
         out.print(f"task weights: {weights}", soft_wrap=True)
@@ -46,15 +55,38 @@ def warn(summary: dict[str, Any]) -> None:
 
 
 def _truth(summary: dict[str, Any]) -> list[str]:
+    from agssl.metrics import metric_text
+
     labels, estimate = summary["labels"], summary["estimate"]
     seeds = len(summary["seeds"])
     turns = ", held out from the networks that they chose and measured" if estimate["measured_on"] == "heldout" else ""
     over = f", the mean of {seeds} seeds" if seeds > 1 else ""
-    return [
+    value, low, high = (metric_text(estimate["metric"], estimate[key]) for key in ("value", "low", "high"))
+    lines = [
         f"labels: {labels['train']:,} trained, {labels['choose']:,} chose, {labels['measure']:,} measured{turns}",
-        f"{_PARTS[estimate['measured_on']]} {estimate['metric']}: {estimate['value']:.1%}{over}; "
-        f"95% interval {estimate['low']:.1%} to {estimate['high']:.1%}",
+        f"{_PARTS[estimate['measured_on']]} {estimate['metric']}: {value}{over}; 95% interval {low} to {high}",
     ]
+    if "decision" in summary:
+        found = summary["decision"]
+        right = f"precision {found['precision']:.1%}, recall {found['recall']:.1%} on validation labels"
+        lines.append(
+            f"threshold: {found['positive']} from a probability of {found['threshold']:.3f} on{over} "
+            f"(--threshold {found['rule']}); {right}"
+        )
+    return lines
+
+
+def _classes(found: list[dict[str, Any]]) -> Any:
+    """Precision, recall, F1 and the number of nodes of each class."""
+    rows = table("class", "precision", "recall", "F1", "nodes", left=("class",))
+    for one in found:
+        rows.add_row(one["class"], *(_number(one[key]) for key in ("precision", "recall", "f1")), f"{one['support']:g}")
+    return rows
+
+
+def _spread(spread: dict[str, Any]) -> str:
+    deviation = f" ± {spread['std']:.3f}" if len(spread["values"]) > 1 else ""
+    return _number(spread["mean"]) + deviation
 
 
 def _percent(spread: dict[str, Any]) -> str:

@@ -61,7 +61,7 @@ def add_commands(commands: Any) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """How to read the graph, and the seed of its split."""
     parser.add_argument("--knn", type=int, metavar="K", help="link each row of a table to the K rows most like it")
-    parser.add_argument("--metric", default="cosine", help="for --knn: cosine (default) or euclidean")
+    parser.add_argument("--knn-metric", default="cosine", help="for --knn: cosine (default) or euclidean")
     parser.add_argument(
         "--label", default="label", metavar="COLUMN", help="the column with the labels (default: label)"
     )
@@ -74,7 +74,7 @@ def read(args: argparse.Namespace, require_labels: bool = True) -> Graph:
     """The graph that the arguments name."""
     from agssl.data.resolve import open_graph
 
-    how = {"knn": args.knn, "metric": args.metric, "label": args.label, "require_labels": require_labels}
+    how = {"knn": args.knn, "knn_metric": args.knn_metric, "label": args.label, "require_labels": require_labels}
     how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     return open_graph(args.graph, split=args.split, seed=args.seed, say=say, **how)
 

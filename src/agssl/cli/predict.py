@@ -33,7 +33,7 @@ def add_parser(subparsers: Any) -> None:
 def run_predict(args: argparse.Namespace) -> int:
     """Print or write the predictions."""
     compute(args)
-    from agssl.metrics import mean_softmax
+    from agssl.store.fitted import together
     from agssl.store.run_writer import csv_text, node_names
 
     source = Source.open(args)
@@ -42,7 +42,7 @@ def run_predict(args: argparse.Namespace) -> int:
         names = [row["node"] for row in source.need_run(args.run).predictions(args.seed)]
         if args.moved is not None:
             source.run_graph(args.run)  # only to check it
-        probabilities = mean_softmax(one.logits for one in source.members())
+        probabilities, decided = together((one, one.logits) for one in source.members())
         if len(names) != len(probabilities):
             raise DataError(
                 f"{args.run} is damaged: {len(names)} predictions for {len(probabilities)} nodes; fit again"
@@ -52,9 +52,9 @@ def run_predict(args: argparse.Namespace) -> int:
 
         graph = source.graph(args)
         names = node_names(graph)
-        probabilities = mean_softmax(infer(one.model, graph, args.device).logits for one in source.members())
-    chosen = probabilities.argmax(1).tolist()
-    table = probabilities.tolist()
+        answers = ((one, infer(one.model, graph, args.device).logits) for one in source.members())
+        probabilities, decided = together(answers)
+    chosen, table = decided.tolist(), probabilities.tolist()
     if args.json:
         records = []
         for name, k, row in zip(names, chosen, table, strict=True):

@@ -28,10 +28,11 @@ class Progress:
         seeds: how many seeds there are.
         epochs: most epochs of a stage.
         alone: one seed at a time is trained, in this process; else only finished seeds are shown.
+        metric: that finished seeds are told in.
     """
 
-    def __init__(self, seeds: int, epochs: int, alone: bool) -> None:
-        self.seeds, self.epochs, self.alone = seeds, epochs, alone
+    def __init__(self, seeds: int, epochs: int, alone: bool, metric: str = "accuracy") -> None:
+        self.seeds, self.epochs, self.alone, self.metric = seeds, epochs, alone, metric
         self.live: Any = None
         self.task: Any = None
 
@@ -94,8 +95,14 @@ class Progress:
 
     def done(self, metrics: dict[str, Any]) -> None:
         """Say that a seed is finished."""
-        test = "" if metrics["test"] is None else f", test {metrics['test']['accuracy']:.1%}"
-        line = f"seed {metrics['seed']}: validation {metrics['val']['accuracy']:.1%}{test}, {metrics['seconds']:.1f} s"
+        from agssl.metrics import metric_text
+
+        value = {
+            part: metric_text(self.metric, metrics[part][self.metric]) for part in ("val", "test") if metrics[part]
+        }
+        name = "" if self.metric == "accuracy" else f"{self.metric} "
+        test = f", test {value['test']}" if "test" in value else ""
+        line = f"seed {metrics['seed']}: {name}validation {value['val']}{test}, {metrics['seconds']:.1f} s"
         if self.live is None:
             say(line)
             return

@@ -98,7 +98,7 @@ class Source:
             args.graph,
             split=None,
             knn=knn,
-            metric=args.metric or (past.metric if past else "cosine"),
+            knn_metric=args.knn_metric or (past.knn_metric if past else "cosine"),
             label=args.label or (past.label if past else "label"),
             weight=weight,
             unweighted=unweighted,

@@ -110,7 +110,7 @@ def run_tune(args: argparse.Namespace) -> int:
     from agssl.search.objective import without_test
     from agssl.shipped import config_name
 
-    how = {"knn": args.knn, "metric": args.metric or "cosine", "label": args.label or "label"}
+    how = {"knn": args.knn, "knn_metric": args.knn_metric or "cosine", "label": args.label or "label"}
     how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_weights(graph)

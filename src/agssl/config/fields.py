@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agssl.config.class_kinds import ClassName, ClassWeight, ClassWeights, Threshold, ThresholdKind
 from agssl.config.describe import SearchRange, described, descriptions, setting
 from agssl.config.kinds import Alpha, AlphaKind, Choice, Flag, Name, Names, Number, TaskWeights, Whole
 
@@ -17,6 +18,7 @@ METHODS = ("agssl", "gcn", "single", "joint", "autossl")
 WEIGHTS_FROM = ("val", "crossfit", "train")
 FEATURE_NORMS = ("none", "l2", "binary")
 NORMS = ("none", "batch")
+METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "roc_auc", "average_precision", "log_loss")
 CALIBRATIONS = ("classes", "temperature", "none")
 
 _WITH_TASKS = ("agssl", "single", "joint", "autossl")
@@ -203,10 +205,30 @@ class SettingFields:
         help="epochs without a better validation result before a stage ends; 0 (in Python None) for never",
         kw_only=False,
     )
-    class_weight: str = setting(
+    metric: str = setting(
+        default="accuracy",
+        kind=Choice(names=METRICS),
+        help="what epochs, alphas and students are chosen by and results are told in: accuracy, balanced_accuracy, "
+        "macro_f1, roc_auc, average_precision or log_loss",
+        counts=lambda settings: settings.metric != "accuracy",
+    )
+    class_weight: ClassWeight = setting(
         default="none",
-        kind=Choice(names=("none", "balanced")),
-        help="none, or balanced: rare classes count more",
+        kind=ClassWeights(),
+        help="none, balanced (rare classes count more), or weights of classes by name (yes=5,no=1), 1 for others",
+    )
+    threshold: Threshold = setting(
+        default="none",
+        kind=ThresholdKind(),
+        help="of two classes, from which probability on the positive one is predicted: none (where it is likelier), f1 "
+        "or precision:0.9 (found on validation labels), or a number",
+        counts=lambda settings: settings.threshold != "none",
+    )
+    positive: str | None = setting(
+        default=None,
+        kind=ClassName(optional=True),
+        help="of two classes, the one that is looked for; the rarer one if not given",
+        counts=lambda settings: settings.positive is not None,
     )
     batch: str = setting(
         default="auto",

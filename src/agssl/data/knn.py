@@ -21,7 +21,7 @@ def knn_edges(x: Any, k: int, metric: str = "cosine") -> np.ndarray:
         metric: "cosine" or "euclidean".
     """
     if metric not in METRICS:
-        raise unknown_name("metric", metric, METRICS)
+        raise unknown_name("knn metric", metric, METRICS)
     nodes = x.shape[0]
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise SettingsError(f"knn is {k}; it is the number of neighbours of each node, at least 1 (10 is a good start)")

@@ -34,7 +34,7 @@ def read_graph(
     path: str | os.PathLike[str],
     *,
     knn: int | None = None,
-    metric: str = "cosine",
+    knn_metric: str = "cosine",
     label: str = "label",
     name: str | None = None,
     weight: str | None = None,
@@ -57,7 +57,7 @@ def read_graph(
     Args:
         path: the folder or file.
         knn: neighbours of each node, where there is no edge list.
-        metric: "cosine" or "euclidean", for `knn`.
+        knn_metric: "cosine" or "euclidean", for `knn`.
         label: the column (or attribute) with the labels; an empty one is unlabelled.
         name: what to call the graph; the file's or folder's name by default.
         weight: the column of the edge list (or GraphML attribute) of weights; `weight` by default, if there is one.
@@ -85,7 +85,7 @@ def read_graph(
     if knn is not None and weight is not None:
         raise SettingsError(f"weight is {weight!r}, but knn = {knn} makes edges without weights; leave one of them out")
     given = TableOptions.of(options)
-    how = _How(knn, metric, label, name or path.resolve().stem, require_labels, given, columns, weights)
+    how = _How(knn, knn_metric, label, name or path.resolve().stem, require_labels, given, columns, weights)
     if path.is_dir():
         return _read_folder(path, how)
     if not path.is_file():
@@ -120,7 +120,7 @@ class _How:
     """The arguments of `read_graph`."""
 
     knn: int | None
-    metric: str
+    knn_metric: str
     label: str
     name: str
     require_labels: bool
@@ -206,7 +206,7 @@ def _from_tables(nodes: Path, edges: Path | None, how: _How) -> Graph:
         from agssl.data.knn import knn_edges
 
         assert how.knn is not None
-        links = knn_edges(x, how.knn, how.metric)
+        links = knn_edges(x, how.knn, how.knn_metric)
     else:
         links, values = _read_edges(edges, ids, nodes, how)
     # k-nearest-neighbour edges are one-way by nature; only the user's own are worth a notice

@@ -23,7 +23,7 @@ def open_graph(
     split: str | None = "auto",
     seed: int = 0,
     knn: int | None = None,
-    metric: str = "cosine",
+    knn_metric: str = "cosine",
     label: str = "label",
     weight: str | None = None,
     unweighted: bool = False,
@@ -39,7 +39,7 @@ def open_graph(
         split: see `agssl.data.splits`; None leaves the split that came with the data, if any.
         seed: of the draw, where the split is drawn.
         knn: for `read_graph`.
-        metric: for `read_graph`.
+        knn_metric: for `read_graph`.
         label: for `read_graph`.
         weight: for `read_graph`; named datasets have no edge weights.
         unweighted: for `read_graph`.
@@ -59,7 +59,7 @@ def open_graph(
     elif Path(text).exists():
         weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted, "columns": columns}
         how = weights | options
-        graph = read_graph(text, knn=knn, metric=metric, label=label, require_labels=require_labels, **how)
+        graph = read_graph(text, knn=knn, knn_metric=knn_metric, label=label, require_labels=require_labels, **how)
     elif "/" in text or "\\" in text or Path(text).suffix:
         raise DataError(f"{text} does not exist; check the path, or name a dataset: {', '.join(DATASETS)}")
     else:

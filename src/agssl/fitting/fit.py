@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +19,12 @@ from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
+from agssl.metrics import Decision, find_threshold, softmax
 from agssl.store.checkpoints import CheckpointStore, Record
 from agssl.store.fitted import FittedModel
 from agssl.train.loop import Watch, ignore
 from agssl.train.methods import MethodResult, train_method
+from agssl.train.setup import check_metric, decision_of
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def fit(
     """Fit a graph that has a split.
 
     Args:
-        graph: its test labels are never read.
+        graph: its test labels are never read, but to see that the metric can be measured on them.
         settings: what to do.
         seed: of everything random but the split, which is the graph's.
         resources: where to compute and what to keep.
@@ -75,6 +77,8 @@ def fit(
         folds_only: stop after the networks of the folds, where the split has any: for what is kept of them.
     """
     where = resources or Resources()
+    if graph.split is not None:
+        check_metric(graph, settings)
     wall, cpu = time.perf_counter(), time.process_time()
     with use_threads(where.threads):
         result = train_method(
@@ -109,6 +113,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         weights=None if result.weights is None else result.weights.cpu().numpy(),
         class_kind=graph.class_kind,
         columns=graph.columns,
+        decision=decide(graph, settings, result),
         heldout=None if result.heldout is None else result.heldout.logits.cpu().numpy(),
         teacher_heldout=_teacher_heldout(result),
     )
@@ -118,6 +123,19 @@ def _teacher_heldout(result: MethodResult) -> np.ndarray | None:
     if result.heldout is None or result.heldout.teachers is None:
         return None
     return result.heldout.teachers.cpu().numpy()
+
+
+def decide(graph: Graph, settings: Settings, result: MethodResult) -> Decision | None:
+    """Of two classes, the positive one and the threshold that the settings ask for, found on held-out nodes."""
+    decision = decision_of(graph, settings)
+    if decision is None or settings.threshold == "none":
+        return decision
+    assert graph.split is not None
+    nodes, positive = graph.split.val, decision.positive
+    logits = result.logits[torch.from_numpy(nodes)] if result.heldout is None else result.heldout.logits
+    probabilities = softmax(logits.cpu().numpy())[:, positive]
+    found = find_threshold(graph.y[nodes] == positive, probabilities, settings.threshold)
+    return replace(found, positive=positive)
 
 
 @contextlib.contextmanager

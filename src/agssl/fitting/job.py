@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import platform
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from agssl import metrics as measures
 from agssl.base.errors import DataError, SettingsError
 from agssl.base.rng import Rng
 from agssl.base.world import World
@@ -18,7 +19,7 @@ from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape
 from agssl.fitting.fit import Resources, fit, split_for
 from agssl.integrate import INTEGRATORS
-from agssl.metrics import accuracy, evaluate, softmax
+from agssl.metrics import accuracy, evaluate, per_class, softmax
 from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore
 from agssl.store.fitted import FittedModel, judged
@@ -74,9 +75,6 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     graph, where = split_for(job.graph, job.split, seed), _resources(job, seed, min_seconds=job.checkpoint / 20)
     result = fit(graph, job.settings, seed, where, watch)
     metrics = measure(result.fitted, graph)
-    assert graph.split is not None
-    part = "test" if len(graph.split.test) else "val"
-    metrics["predicted_classes"] = len(set(judged(result.fitted, graph.split, part).logits.argmax(1).tolist()))
     metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": result.seconds}
     checkpoints = where.checkpoints
     if job.out is not None and checkpoints is not None and checkpoints.writes:
@@ -107,16 +105,29 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     metrics["split"] |= {} if split.fold is None else {"folds": len(split.folds())}
     found = {part: judged(fitted, split, part) for part in ("val", "test")}
     for part, said in found.items():
-        metrics[part] = evaluate(graph.y[said.nodes], softmax(said.logits)) if len(said.nodes) else None
+        known = len(said.nodes) > 0
+        metrics[part] = evaluate(graph.y[said.nodes], softmax(said.logits), fitted.decision) if known else None
+    measured = found["test" if len(split.test) else "val"]
+    predicted = fitted.decide(softmax(measured.logits))
+    metrics["predicted_classes"] = len(set(predicted.tolist()))
+    table = per_class(graph.y[measured.nodes], predicted, len(fitted.classes))
+    figures = [{name: values[k].item() for name, values in table.items()} for k in range(len(fitted.classes))]
+    metrics["per_class"] = [{"class": name} | row for name, row in zip(fitted.classes, figures, strict=True)]
+    if fitted.decision is not None:
+        metrics["decision"] = asdict(fitted.decision) | {"positive": fitted.classes[fitted.decision.positive]}
     means = None if fitted.weights is None else fitted.weights.mean(0, dtype="float64").tolist()
     metrics["task_weights"] = None if means is None else dict(zip(fitted.task_names, means, strict=True))
     metrics["alphas"] = dict(zip(fitted.task_names, fitted.alphas, strict=True))
     metrics["teachers"] = []
+    metric, positive = fitted.settings.metric, fitted.decision and replace(fitted.decision, threshold=None)
     for k, task in enumerate(fitted.task_names[: len(fitted.teacher_logits)]):
         teacher: Metrics = {"task": task, "alpha": fitted.alphas[k]}
         for part, said in found.items():
-            known = len(said.nodes) > 0
-            teacher[f"{part}_accuracy"] = accuracy(graph.y[said.nodes], said.teachers[k]) if known else None
+            known, truth = len(said.nodes) > 0, graph.y[said.nodes]
+            teacher[f"{part}_accuracy"] = accuracy(truth, said.teachers[k]) if known else None
+            if metric != "accuracy":
+                value = measures.measure(metric, truth, softmax(said.teachers[k]), positive) if known else None
+                teacher[f"{part}_{metric}"] = value
         teacher["weight"] = None if means is None else means[k]
         metrics["teachers"].append(teacher)
     return metrics

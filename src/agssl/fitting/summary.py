@@ -26,6 +26,11 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         "test_accuracy": spread([test["accuracy"] for test in tested]),
         "val_accuracy": spread([metrics["val"]["accuracy"] for metrics in results]),
     }
+    metric = settings.metric
+    if metric != "accuracy":
+        summary["metric"] = metric
+        summary[f"test_{metric}"] = spread([test[metric] for test in tested])
+        summary[f"val_{metric}"] = spread([metrics["val"][metric] for metrics in results])
     for measure_ in MEASURES[1:]:
         summary[measure_] = _mean([test[measure_] for test in tested])
     weights = [metrics["task_weights"] for metrics in results]
@@ -40,8 +45,22 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
             "test_accuracy": spread([teacher["test_accuracy"] for teacher in group]),
             "weight": _mean([teacher["weight"] for teacher in group]),
         }
+        | {
+            key: spread([teacher[key] for teacher in group])
+            for key in (f"val_{metric}", f"test_{metric}")
+            if metric != "accuracy"
+        }
         for group in zip(*(metrics["teachers"] for metrics in results), strict=True)
     ]
+    summary["per_class"] = [
+        {"class": group[0]["class"]}
+        | {name: _mean([one[name] for one in group]) for name in ("precision", "recall", "f1", "support")}
+        for group in zip(*(metrics["per_class"] for metrics in results), strict=True)
+    ]
+    if settings.threshold != "none":
+        decisions = [metrics["decision"] for metrics in results]
+        figures = {name: _mean([one[name] for one in decisions]) for name in ("threshold", "precision", "recall")}
+        summary["decision"] = {"positive": decisions[0]["positive"], "rule": settings.threshold} | figures
     return summary
 
 

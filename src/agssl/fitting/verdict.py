@@ -3,64 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from agssl.config import Settings
+from agssl.config.class_kinds import PRECISION
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.fitting.baselines import baselines
 from agssl.fitting.job import Metrics
-from agssl.metrics import wilson_interval
+from agssl.metrics import Measured, gain, metric_text, resampled, softmax, wilson_interval
+from agssl.store.fitted import load_fitted
+from agssl.train.setup import decision_of
 
 FEW = 30  # nodes below which an accuracy says little
+RARE = "; for a rare class there are --class-weight balanced, --metric roc_auc and --threshold f1"
 
 
-def verdict(graph: Graph, splits: Sequence[Split], results: Sequence[Metrics], threads: int = 1) -> dict[str, Any]:
+def verdict(
+    graph: Graph,
+    splits: Sequence[Split],
+    results: Sequence[Metrics],
+    threads: int = 1,
+    settings: Settings | None = None,
+    models: Sequence[Measured] = (),
+) -> dict[str, Any]:
     """What `agssl fit --json` says beside the results: `estimate`, `labels`, `baselines` and `warnings`.
 
-    The estimate is the mean accuracy of the seeds, on test nodes, or on validation nodes where there are none; where
-    nodes are held out in turn, by networks that have not seen their labels. Its interval is Wilson's over the nodes
-    that were measured, each counted once: ten seeds that measure the same node know no more of nodes in general than
-    one seed does. How much seeds differ is another question, which the deviation over seeds answers.
+    The estimate is the mean metric of the seeds, on test nodes, or on validation nodes where there are none; where
+    nodes are held out in turn, by networks that have not seen their labels. Its interval is over the nodes that were
+    measured, each counted once: ten seeds that measure the same node know no more of nodes in general than one seed
+    does. How much seeds differ is another question, which the deviation over seeds answers. For accuracy it is
+    Wilson's; for other metrics it has 95% of the values when nodes are resampled.
 
     Args:
         graph: with all its labels.
         splits: one per seed.
         results: the metrics of each seed, see `agssl.fitting.job.fit_seed`.
         threads: for the baselines.
+        settings: the metric, and which of two classes is positive; accuracy if not given.
+        models: what each seed said, see `stored_answers`; needed for other metrics than accuracy.
     """
-    part = "test" if all(len(split.test) for split in splits) else "val"
-    value = float(np.mean([metrics[part]["accuracy"] for metrics in results]))
+    settings = settings or Settings()
+    part, metric = _part(splits), settings.metric
+    value = float(np.mean([metrics[part][metric] for metrics in results]))
     nodes = len(np.unique(np.concatenate([split.parts()[part] for split in splits])))
-    low, high = wilson_interval(value, nodes)
+    if metric == "accuracy":
+        low, high = wilson_interval(value, nodes)
+    else:
+        low, high = np.percentile(resampled(metric, models), [2.5, 97.5]).tolist()
+    decision = decision_of(graph.with_split(splits[0]), settings)
     sizes = splits[0].sizes()
     where = "heldout" if part == "val" and splits[0].fold is not None else part
     found: dict[str, Any] = {
-        "estimate": {"metric": "accuracy", "value": value, "low": low, "high": high, "measured_on": where},
+        "estimate": {"metric": metric, "value": value, "low": low, "high": high, "measured_on": where},
         "labels": {"train": sizes["train"], "choose": sizes["val"], "measure": sizes[part]},
-        "baselines": baselines(graph, splits, part, threads),
+        "baselines": baselines(graph, splits, part, threads, metric, decision),
     }
     predicted = [metrics.get("predicted_classes") for metrics in results]
-    return found | {"warnings": _warnings(found, nodes, predicted)}
+    warnings = _warnings(found, nodes, predicted, two=decision is not None)
+    return found | {"warnings": warnings + _imprecise(settings, results)}
 
 
-def _warnings(found: dict[str, Any], nodes: int, predicted: Sequence[int | None]) -> list[str]:
-    value, simple = found["estimate"]["value"], found["baselines"]
-    shown = f"the model's {value:.1%} is below the {{:.1%}} of {{}}"
+def stored_answers(graph: Graph, splits: Sequence[Split], folders: Sequence[Path]) -> list[Measured]:
+    """What the model in each seed's folder says of the nodes that it is measured by."""
+    part, found = _part(splits), []
+    for split, folder in zip(splits, folders, strict=True):
+        fitted, nodes = load_fitted(folder / "model.safetensors"), split.parts()[part]
+        found.append(Measured(nodes, graph.y[nodes], softmax(fitted.logits[nodes]), fitted.decision))
+    return found
+
+
+def _part(splits: Sequence[Split]) -> str:
+    return "test" if all(len(split.test) for split in splits) else "val"
+
+
+def _imprecise(settings: Settings, results: Sequence[Metrics]) -> list[str]:
+    """Where no threshold has the precision that was asked for."""
+    if not isinstance(settings.threshold, str) or not settings.threshold.startswith(PRECISION):
+        return []
+    wanted = float(settings.threshold.removeprefix(PRECISION))
+    lowest = min(metrics["decision"]["precision"] for metrics in results)
+    if lowest >= wanted:
+        return []
+    return [f"no threshold has a precision of {wanted:g} on the validation labels; the highest, {lowest:.3f}, is used"]
+
+
+def _warnings(found: dict[str, Any], nodes: int, predicted: Sequence[int | None], two: bool) -> list[str]:
+    value, metric, simple = found["estimate"]["value"], found["estimate"]["metric"], found["baselines"]
+    name = "" if metric == "accuracy" else f"{metric} of "
+    than = "above" if gain(metric, 1) < 0 else "below"
+    shown = f"the model's {name}{metric_text(metric, value)} is {than} the {{}} of {{}}"
     warnings = []
-    if value < simple["majority"]:
-        warnings.append(shown.format(simple["majority"], "always naming the majority class: do not use it"))
-    if value < simple["logistic_regression"]:
+    if gain(metric, value) < gain(metric, simple["majority"]):
+        cure = "always naming the majority class: do not use it"
+        warnings.append(shown.format(metric_text(metric, simple["majority"]), cure))
+    if gain(metric, value) < gain(metric, simple["logistic_regression"]):
         cure = "logistic regression on the features: its edges or settings do not help here"
-        warnings.append(shown.format(simple["logistic_regression"], cure))
+        warnings.append(shown.format(metric_text(metric, simple["logistic_regression"]), cure))
     alone = predicted.count(1)
     if alone:
         which = "" if len(predicted) == 1 else f" with {alone} of {len(predicted)} seeds"
-        warnings.append(f"it predicts one class only{which}: an accuracy then says how common that class is")
+        text = f"it predicts one class only{which}: an accuracy then says how common that class is"
+        warnings.append(text + RARE * two)
     if nodes < FEW:
         some = f"{nodes} nodes" if nodes > 1 else "1 node"
-        warnings.append(f"only {some} measured it, so its accuracy is hardly known; label more nodes")
+        warnings.append(f"only {some} measured it, so its {metric} is hardly known; label more nodes")
     if found["estimate"]["measured_on"] == "val":
         warnings.append("there are no test nodes: it was measured where its epochs were chosen, which flatters it")
     return warnings

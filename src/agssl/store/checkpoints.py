@@ -42,22 +42,49 @@ OVERHEAD = 50  # train at least this many times as long as the last checkpoint t
 Record = dict[str, float]  # figures of one epoch by name
 
 
+_WORST = (-math.inf, -math.inf)
+
+
+def choice_of(fold: int, score: float, tie: float) -> Record:
+    """The part of a record by which the epoch of one fold's network is chosen."""
+    return {f"choice{fold}": score, f"choice{fold}_tie": tie}
+
+
 @dataclasses.dataclass
 class Best:
-    """The best epoch so far and the weights it had."""
+    """The best epoch so far and the weights it had.
+
+    With several folds, the module is a list of what each of them trains, and each keeps the weights of an epoch of its
+    own, chosen by the others (`choice_of`); epoch, score and record are those that are best for all together.
+    """
 
     epoch: int = -1
-    score: tuple[float, float] = (-math.inf, -math.inf)
+    score: tuple[float, float] = _WORST
     state: dict[str, Tensor] = dataclasses.field(default_factory=dict)
     record: Record = dataclasses.field(default_factory=dict)
+    folds: int = 1
+    choices: dict[int, tuple[float, float]] = dataclasses.field(default_factory=dict)  # best score of each fold
 
-    def offer(self, epoch: int, score: tuple[float, float], module: nn.Module, record: Record) -> bool:
+    def offer(self, epoch: int, score: tuple[float, float], module: nn.Module, record: Record) -> None:
         """Take this epoch if it is better; later ones win nothing by a tie."""
-        if score <= self.score:
-            return False
-        self.epoch, self.score, self.record = epoch, score, record
-        self.state = {name: tensor.detach().clone() for name, tensor in module.state_dict().items()}
-        return True
+        kept = tuple(f"{fold}." for fold in self.recall(record))
+        if score > self.score:
+            self.epoch, self.score, self.record = epoch, score, record
+            kept = kept if self.folds > 1 else ("",)
+        for name, tensor in module.state_dict().items() if kept else ():
+            if name.startswith(kept):
+                self.state[name] = tensor.detach().clone()
+
+    def recall(self, record: Record) -> set[int]:
+        """Note how good an epoch was for each fold; gives those for which it was the best so far."""
+        found = {
+            fold: (record[f"choice{fold}"], record[f"choice{fold}_tie"])
+            for fold in range(self.folds)
+            if f"choice{fold}" in record
+        }
+        better = {fold for fold, score in found.items() if score > self.choices.get(fold, _WORST)}
+        self.choices |= {fold: found[fold] for fold in better}
+        return better
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +130,8 @@ class Checkpoint:
         best.epoch, best.record = int(about["best_epoch"]), dict(about["best_record"])
         first, second = about["best_score"]
         best.score, best.state = (first, second), _under(tensors, "best")
+        for record in self.history:
+            best.recall(record)
         if not self.done:
             self.module.load_state_dict(_under(tensors, "module"))
             for which, optimizer in enumerate(optimizers):

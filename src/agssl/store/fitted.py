@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from agssl.data.columns import Columns
 from agssl.data.labels import KINDS, natural_kind
 from agssl.data.splits import Split
 from agssl.encoders import Network, Shape
+from agssl.metrics import Decision, decided, mean_softmax
 from agssl.store.checkpoints import Record
 
 SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
@@ -44,8 +46,13 @@ class FittedModel:
     weights: np.ndarray | None = None  # [N, K]
     class_kind: str = "str"  # what the classes were before they were names, see `agssl.data.labels.KINDS`
     columns: Columns | None = None  # how a table becomes the features, where they have names
+    decision: Decision | None = None  # of two classes, which is positive and from which probability on
     heldout: np.ndarray | None = None  # [n, C], see `judged`; None where the split has no folds
     teacher_heldout: np.ndarray | None = None  # [K, n, C]
+
+    def decide(self, probabilities: np.ndarray) -> np.ndarray:
+        """The class of each node, by number, given the probabilities of all classes."""
+        return decided(probabilities, self.decision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +76,24 @@ def judged(fitted: FittedModel, split: Split, part: str) -> Judged:
     return Judged(nodes, fitted.logits[nodes], teachers[:, nodes] if len(teachers) else teachers)
 
 
+def together(answers: Iterable[tuple[FittedModel, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean probabilities [N, C] and the classes [N], by number, of models and their logits.
+
+    A threshold is the mean of the models'.
+    """
+    decisions: list[Decision | None] = []
+
+    def logits() -> Iterator[np.ndarray]:
+        for fitted, said in answers:
+            decisions.append(fitted.decision)
+            yield said
+
+    probabilities = mean_softmax(logits())
+    known = [one.threshold for one in decisions if one is not None and one.threshold is not None]
+    decision = dataclasses.replace(decisions[0], threshold=float(np.mean(known))) if known and decisions[0] else None
+    return probabilities, decided(probabilities, decision)
+
+
 def save_fitted(fitted: FittedModel, path: str | Path) -> None:
     """Write a fitted model, whole or not at all."""
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
@@ -89,6 +114,8 @@ def save_fitted(fitted: FittedModel, path: str | Path) -> None:
         "tasks": list(fitted.task_names),
         "alphas": list(fitted.alphas),
     }
+    if fitted.decision is not None:
+        about["decision"] = dataclasses.asdict(fitted.decision)
     if fitted.columns is not None:
         about |= fitted.columns.to_dict()
     write_bytes(Path(path), save(tensors, {"format": "agssl", "schema": str(SCHEMA), "about": json.dumps(about)}))
@@ -143,6 +170,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
         columns=Columns.from_dict(about) if "columns" in about else None,
         **{name: tensors[name].numpy() for name in ("heldout", "teacher_heldout") if name in tensors},
+        decision=Decision(**about["decision"]) if "decision" in about else None,
     )
     _check(fitted)
     return fitted
@@ -175,6 +203,11 @@ def _check(fitted: FittedModel) -> None:
     expected = (teachers, nodes, classes) if fitted.settings.method != "autossl" else (0, 0, 0)  # it has no teachers
     if teachers and fitted.teacher_logits.shape != expected:
         raise ValueError("the teachers' logits do not fit")
+    decision = fitted.decision
+    if decision is not None and (classes != 2 or decision.positive not in (0, 1)):
+        raise ValueError("the positive class is none of two")
+    if decision is not None and not isinstance(decision.threshold, float | None):
+        raise TypeError("the threshold is no number")
     if fitted.columns is not None and len(fitted.columns.features) != fitted.shape.features:
         raise ValueError("the columns do not make the features")
     if fitted.weights is not None and fitted.weights.shape != (nodes, teachers):

@@ -44,7 +44,7 @@ class GraphSource:
     given: str  # as the user wrote it
     path: str | None  # absolute, None for a named dataset
     knn: int | None
-    metric: str
+    knn_metric: str
     label: str
     name: str
     nodes: int
@@ -54,7 +54,8 @@ class GraphSource:
     options: dict[str, Any] = field(default_factory=dict)  # of `TableOptions`
 
     def __post_init__(self) -> None:
-        texts = (self.given, self.path or "", self.metric, self.label, self.name, self.fingerprint, self.weight or "")
+        names = (self.knn_metric, self.label, self.name, self.weight or "")
+        texts = (self.given, self.path or "", self.fingerprint, *names)
         numbers = (self.nodes, self.knn or 0)
         if not all(isinstance(text, str) and "\0" not in text for text in texts):
             raise TypeError("a name, path or label is no text")
@@ -73,7 +74,7 @@ class GraphSource:
         graph: Graph,
         given: str,
         knn: int | None,
-        metric: str,
+        knn_metric: str,
         label: str,
         weight: str | None = None,
         unweighted: bool = False,
@@ -84,7 +85,7 @@ class GraphSource:
 
         path = None if is_dataset(given) else str(Path(given).resolve())
         about = (graph.name, graph.num_nodes, graph.fingerprint, weight, unweighted)
-        return cls(given, path, knn, metric, label, *about, TableOptions.of(options).given())
+        return cls(given, path, knn, knn_metric, label, *about, TableOptions.of(options).given())
 
     def open(self, moved: str | None = None) -> Graph:
         """The same graph, without a split of ours; `moved` says where it is now."""
@@ -94,7 +95,7 @@ class GraphSource:
         text = moved or (self.given if self.path is None or not Path(self.path).exists() else self.path)
         try:
             how: dict[str, Any] = {"weight": self.weight, "unweighted": self.unweighted} | self.options
-            graph = open_graph(text, split=None, knn=self.knn, metric=self.metric, label=self.label, **how)
+            graph = open_graph(text, split=None, knn=self.knn, knn_metric=self.knn_metric, label=self.label, **how)
         except AgsslError as error:
             cure = "" if moved else "; if it has moved, name it with --graph"
             raise DataError(f"can't open the graph of the run again: {error}{cure}") from error
@@ -151,8 +152,11 @@ class Run:
     def source(self) -> GraphSource:
         """Where the graph came from."""
         try:
-            return GraphSource(**self.about["graph"])
-        except (KeyError, TypeError) as error:
+            graph = dict(self.about["graph"])
+            if "metric" in graph:  # as runs of before --knn-metric have it
+                graph["knn_metric"] = graph.pop("metric")
+            return GraphSource(**graph)
+        except (KeyError, TypeError, ValueError) as error:
             raise _damaged(self.path / "run.json", f"graph: {error}") from error
 
     @cached_property

@@ -222,7 +222,8 @@ def _predictions(graph: Graph, fitted: FittedModel, names: list[str]) -> str:
         for node in nodes.tolist():
             parts[node] = part
     probabilities: np.ndarray = softmax(fitted.logits)
-    best, chosen = probabilities.max(1).tolist(), probabilities.argmax(1).tolist()
+    chosen = fitted.decide(probabilities)
+    best = probabilities[range(len(chosen)), chosen].tolist()
     rows = (
         [names[i], fitted.classes[chosen[i]], f"{best[i]:.6f}", "" if y < 0 else graph.classes[y], parts[i]]
         for i, y in enumerate(graph.y.tolist())
@@ -231,14 +232,14 @@ def _predictions(graph: Graph, fitted: FittedModel, names: list[str]) -> str:
 
 
 def write_predictions(folder: Path, seeds: Sequence[int]) -> None:
-    """Write what all seeds, whose folders are there, say together: the class with the highest mean probability."""
-    from agssl.metrics import mean_softmax
-    from agssl.store.fitted import load_fitted
+    """Write what all seeds, whose folders are there, say together: the class by their mean probability."""
+    from agssl.store.fitted import load_fitted, together
 
     paths = [folder / f"seed-{seed}" for seed in seeds]
     classes = load_fitted(paths[0] / "model.safetensors").classes
-    probabilities = mean_softmax(load_fitted(path / "model.safetensors").logits for path in paths)
-    best, chosen = probabilities.max(1).tolist(), probabilities.argmax(1).tolist()
+    models = (load_fitted(path / "model.safetensors") for path in paths)
+    probabilities, chosen = together((model, model.logits) for model in models)
+    best = probabilities[range(len(chosen)), chosen].tolist()
     with open(paths[0] / "predictions.csv", encoding="utf-8", newline="") as file:
         rows = [
             [row["node"], classes[chosen[i]], f"{best[i]:.6f}", row["label"]]

@@ -15,9 +15,10 @@ from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network
 from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Objective, Training, by_epoch, by_validation, train
+from agssl.train.evaluate import evaluate
+from agssl.train.loop import Objective, Training, by_epoch, train
 from agssl.train.network import Trained, WeightedTask, after_step, forward, make_heads, pretext_losses, streams
-from agssl.train.problem import Problem, evaluate
+from agssl.train.problem import Problem
 
 BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
 
@@ -78,7 +79,7 @@ def train_student(
         _Pupil(lesson, how, tasks, stream) for lesson, stream in zip(lessons, streams(rng, problems), strict=True)
     ]
     learns = torch.nn.ModuleList(pupil.learns for pupil in pupils)
-    schedule, score = training.schedule, by_validation
+    schedule, score = training.schedule, problems[0].score
     if fixed_epochs is not None:
         schedule, score = replace(schedule, epochs=fixed_epochs, patience=None), by_epoch
 
@@ -88,7 +89,7 @@ def train_student(
 
     def measured(record: Record) -> Record:
         figures: Record = {}
-        if score is by_validation:
+        if fixed_epochs is None:
             figures = evaluate(problems, [pupil.model for pupil in pupils]) | _squared_errors(pupils)
         weights = torch.cat([pupil.weights_now[pupil.seen_now] for pupil in pupils])
         buckets = degree_buckets(problems[0].graph.degree)
@@ -107,7 +108,7 @@ def train_student(
             schedule=schedule,
             rng=rng,
         )
-    best, history = Best(), []
+    best, history = Best(folds=len(lessons)), []
     epochs = train(
         learns,
         list(learns.parameters()),

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.base.world import World
+from agssl.metrics import gain
 from agssl.store.checkpoints import Best, Checkpoint, CheckpointStore, Record, all_finite
 
 Score = Callable[[Record], tuple[float, float]]
@@ -143,6 +144,17 @@ def _not_finite(broken: Sequence[str], epoch: int, stage: str, schedule: Schedul
 def by_validation(record: Record) -> tuple[float, float]:
     """Higher validation accuracy first, then lower validation loss."""
     return record["val_accuracy"], -record["val_loss"]
+
+
+def by_metric(metric: str) -> Score:
+    """What chooses by a metric of the validation nodes: `by_validation`, or its like for another than accuracy."""
+    if metric == "accuracy":
+        return by_validation
+
+    def score(record: Record) -> tuple[float, float]:
+        return gain(metric, record[f"val_{metric}"]), -record["val_loss"]
+
+    return score
 
 
 def by_loss(record: Record) -> tuple[float, float]:

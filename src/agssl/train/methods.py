@@ -16,7 +16,7 @@ from agssl.pretext.prepare import check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
 from agssl.train.context import Context, Heldout, MethodResult
-from agssl.train.loop import Training, Watch, by_validation, ignore
+from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
 from agssl.train.network import WeightedTask
 from agssl.train.setup import batches_of, problem_of, schedule_on
@@ -78,7 +78,7 @@ def fit_joint(context: Context) -> MethodResult:
     shares = [settings.task_weight(text) for text in settings.tasks]
     choices = [shared(weighted, shares) for weighted in joint_choices(context)]
     networks = [context.network(weighted, rng, "joint") for weighted in choices]
-    network, weighted = max(zip(networks, choices, strict=True), key=lambda pair: by_validation(pair[0].best))
+    network, weighted = max(zip(networks, choices, strict=True), key=lambda pair: context.problem.score(pair[0].best))
     return context.result(network, weighted, rng, "joint")
 
 
@@ -94,7 +94,9 @@ def fit_autossl(context: Context) -> MethodResult:
         weights, history = search_weights(context.folds[0], weighted, settings, context.training, stream)
         chosen = shared(weighted, weights.tolist())
         candidates.append((context.network(chosen, rng, "autossl"), chosen, weighted, weights, history))
-    network, chosen, weighted, weights, history = max(candidates, key=lambda found: by_validation(found[0].best))
+    network, chosen, weighted, weights, history = max(
+        candidates, key=lambda found: context.problem.score(found[0].best)
+    )
     everywhere = weights.expand(context.problem.graph.num_nodes, -1)
     alphas = {w.name: w.weight for w in weighted}
     result = context.result(network, chosen, rng, "autossl", weights=everywhere, tasks=alphas)

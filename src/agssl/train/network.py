@@ -16,8 +16,9 @@ from agssl.encoders import Network, Output
 from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
 from agssl.pretext.views import StepContext
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, by_validation, train
-from agssl.train.problem import Problem, evaluate
+from agssl.train.evaluate import evaluate, validation
+from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, train
+from agssl.train.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,15 @@ class Trained:
         logits = tuple(World.current().broadcast(partial(problem.logits, model)) for problem, model in both)
         nodes = np.concatenate([problem.val_nodes for problem in problems])
         heldout = torch.cat([z[torch.from_numpy(p.val_nodes)] for p, z in zip(problems, logits, strict=True)])
+        if len(problems) > 1:  # each is at an epoch of its own
+            truth = problems[0].labels[torch.from_numpy(nodes)]
+            best, history = _common(best) | validation(problems[0], heldout, truth), [_common(r) for r in history]
         return cls(tuple(models), logits, heldout[torch.from_numpy(np.argsort(nodes))], best, history)
+
+
+def _common(record: Record) -> Record:
+    """What concerns all folds."""
+    return {name: value for name, value in record.items() if not name.startswith("choice")}
 
 
 def streams(rng: Rng, problems: Sequence[Problem]) -> list[Rng]:
@@ -109,7 +118,7 @@ def train_network(
     history: list[Record] = []
 
     def run(stage: Stage, training: Training, count: int) -> Best:
-        best = Best()
+        best = Best(folds=count)
         for record in _epochs(problems[:count], models[:count], stage, training, best):
             history.append(record | {"pretrain": float(not stage.labels)})
             training.watch(stage.name, record)
@@ -123,7 +132,7 @@ def train_network(
             model.load_state_dict(models[0].state_dict())
             model.head.load_state_dict(fresh.head.state_dict())
         tasks = ()
-    score: Score = by_validation
+    score = problems[0].score
     if fixed_epochs is not None:
         schedule = replace(training.schedule, epochs=fixed_epochs, patience=None)
         training, score = replace(training, schedule=schedule), by_epoch
@@ -154,7 +163,7 @@ def _epochs(
             yield from network.epoch(stream)
 
     def measured(record: Record) -> Record:
-        return evaluate(problems, models) if stage.score is by_validation else {}
+        return evaluate(problems, models) if stage.labels and stage.score is not by_epoch else {}
 
     checkpoint = None
     if training.checkpoints is not None:

@@ -19,6 +19,7 @@ from agssl.data.feature_norm import scaled
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.encoders import Network, Shape, blueprint
+from agssl.metrics import Decision, Measured, resampled, softmax
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
 from agssl.ops.features import Inputs
@@ -26,6 +27,7 @@ from agssl.ops.subgraph import StoredAdjacency, induced
 from agssl.store.checkpoints import fingerprint
 from agssl.train.batches import Batches
 from agssl.train.infer import infer_logits
+from agssl.train.loop import Score, by_metric
 from agssl.train.planner import Planner
 
 
@@ -40,6 +42,9 @@ class Problem:
     batches: Batches | None = None  # how steps are cut out of the graph; None: one step an epoch, over everything
     nodes: np.ndarray | None = None  # of a part: where its nodes are in the whole graph
     within: tuple[np.ndarray, np.ndarray] | None = None  # and what it lacks of it; see `Adjacency`
+    class_weights: tuple[float, ...] | None = None  # in the task loss, as given
+    metric: str = "accuracy"  # that epochs are chosen by
+    decision: Decision | None = None  # of two classes, which is the positive one
 
     @classmethod
     def of(cls, graph: Graph, shape: Shape, *, balanced: bool = False, device: str = "cpu") -> Problem:
@@ -58,11 +63,15 @@ class Problem:
         size = World.current().size
         together = (size,) if size > 1 else ()
         about = (self.graph.fingerprint, self.graph.y, nodes, self.shape, self.balanced, self.device)
-        return fingerprint(*about, *batches, *together)
+        given = () if self.class_weights is None else (self.class_weights,)
+        chosen = () if self.metric == "accuracy" else (self.metric, self.decision)
+        return fingerprint(*about, *batches, *together, *given, *chosen)
 
     @cached_property
     def class_weight(self) -> Tensor | None:
         """Weight of each class in the task loss, [C]; None: all alike."""
+        if self.class_weights is not None:
+            return torch.tensor(self.class_weights, device=self.device)
         if not self.balanced:
             return None
         counts = torch.bincount(self.train_labels, minlength=self.shape.classes)
@@ -188,6 +197,11 @@ class Problem:
         """Training and validation nodes, in this order."""
         return np.concatenate([self.train_nodes, self.val_nodes])
 
+    @cached_property
+    def score(self) -> Score:
+        """What epochs and networks are compared by: their records at validation."""
+        return by_metric(self.metric)
+
     def task_loss(self, logits: Tensor) -> Tensor:
         """L_task: cross-entropy of the training nodes' logits."""
         return F.cross_entropy(logits, self.train_labels, self.class_weight)
@@ -205,18 +219,11 @@ class Problem:
         n = len(self.train_nodes)
         return logits[:n], logits[n:]
 
-
-def evaluate(problems: Sequence[Problem], models: Sequence[Network]) -> dict[str, float]:
-    """Accuracy on training and validation nodes and the validation loss, of all folds together."""
-    found = [problem.known_logits(model) for problem, model in zip(problems, models, strict=True)]
-    known, heldout = (torch.cat([pair[side] for pair in found]) for side in (0, 1))
-    seen = torch.cat([problem.train_labels for problem in problems])
-    truth = torch.cat([problem.labels[torch.from_numpy(problem.val_nodes)] for problem in problems])
-    return {
-        "train_accuracy": (known.argmax(1) == seen).float().mean().item(),
-        "val_accuracy": (heldout.argmax(1) == truth).float().mean().item(),
-        "val_loss": F.cross_entropy(heldout, truth).item(),
-    }
+    def metric_error(self, heldout: Tensor) -> float:
+        """The standard error of the metric on the validation nodes, by resampling them, given their logits [n, C]."""
+        nodes = self.val_nodes
+        said = Measured(nodes, self.graph.y[nodes], softmax(heldout.cpu().numpy()), self.decision)
+        return float(resampled(self.metric, [said], resamples=200).std())
 
 
 def folds(problem: Problem, count: int, rng: Rng) -> list[np.ndarray]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from agssl.base.errors import GraphError, SettingsError, unknown_name
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.encoders import Shape, blueprint
+from agssl.metrics import RANKED, Decision
 from agssl.ops.memory import keep_freed_memory
 from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
@@ -34,7 +39,63 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
     """The problem that these settings pose on this graph."""
     keep_freed_memory()
     shape = shape_of(graph, settings)
-    return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+    problem = Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+    check_metric(graph, settings)
+    weights = class_weights_of(graph, settings)
+    return replace(problem, class_weights=weights, metric=settings.metric, decision=decision_of(graph, settings))
+
+
+def class_weights_of(graph: Graph, settings: Settings) -> tuple[float, ...] | None:
+    """The weight of each class where some are given, 1 for the others."""
+    given = settings.class_weight
+    if isinstance(given, str):
+        return None
+    for name in given:
+        if name not in graph.classes:
+            raise unknown_name("class in class_weight", str(name), graph.classes)
+    return tuple(float(given.get(name, 1.0)) for name in graph.classes)
+
+
+def decision_of(graph: Graph, settings: Settings) -> Decision | None:
+    """Which of two classes is the positive one: the one named, or the rarer one; None where there are not two."""
+    if len(graph.classes) != 2:
+        for name, value in (("threshold", settings.threshold), ("positive", settings.positive)):
+            if value not in ("none", None):
+                raise SettingsError(
+                    f"{name} = {value!r} is for two classes, but {graph.name} has {len(graph.classes)}; leave it out"
+                )
+        return None
+    if settings.positive is not None:
+        if settings.positive not in graph.classes:
+            raise unknown_name("positive class", settings.positive, graph.classes)
+        return Decision(graph.classes.index(settings.positive))
+    assert graph.split is not None
+    known = graph.y[np.concatenate([graph.split.train, graph.split.val])]
+    first, second = np.bincount(known[known >= 0], minlength=2)
+    return Decision(0 if first < second else 1)
+
+
+def check_metric(graph: Graph, settings: Settings) -> None:
+    """Refuse, before training, a split that leaves the metric or the threshold nothing to compare.
+
+    Of test labels, where they are known, it reads no more than which classes there are.
+    """
+    assert graph.split is not None
+    parts = graph.split.to_arrays()
+    needs = {part: f"metric {settings.metric}" for part in ("val", "test") if settings.metric in RANKED}
+    if settings.threshold != "none":
+        needs.setdefault("val", f"threshold {settings.threshold}")
+    for part, what in needs.items():
+        known = graph.y[parts[part]]
+        present = np.unique(known[known >= 0])
+        if len(present) == 1:
+            others = [name for k, name in enumerate(graph.classes) if k != present[0]]
+            shown = ", ".join(repr(name) for name in others[:5]) + (", ..." if len(others) > 5 else "")
+            raise GraphError(
+                f"{what} compares classes, but the {part} part of the split has {len(known)} nodes of class "
+                f"{graph.classes[present[0]]!r} and none of {shown}; label more of them, make the part larger "
+                "(--split), or choose another"
+            )
 
 
 def schedule_of(settings: Settings) -> Schedule:

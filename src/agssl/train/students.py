@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from agssl.train.context import Context
 from agssl.train.distill import Distillation, Lesson, Student, train_student
 from agssl.train.network import WeightedTask, streams
 from agssl.train.problem import Problem
+from agssl.train.worse import worse_than
 
 log = logging.getLogger("agssl")
 
@@ -37,10 +37,9 @@ def distil(context: Context, known: Sequence[Knowledge]) -> dict[str, Student]:
         lessons = [_lesson(context, *one) for one in each]
         student = _distil(context, lessons, rng, stage)
         if previous is not None:
-            now, before = student.network.best["val_accuracy"], previous.network.best["val_accuracy"]
-            if clearly_worse(now, before, len(context.problem.val_nodes)):
-                shares = f"{now:.1%} of the validation nodes right, the one before {before:.1%}"
-                log.warning(f"{stage} has {shares}: left out")
+            worse = worse_than(context.problem, student.network, previous.network)
+            if worse:
+                log.warning(f"{stage} has {worse}: left out")
                 break
         students[stage] = previous = student
     return students
@@ -70,13 +69,3 @@ def _distil(
         WeightedTask(text, *context.targets(text), weight) for text, weight in (settings.student_tasks or {}).items()
     ]
     return train_student(lessons, how, context.training, rng, stage=stage, tasks=tasks, fixed_epochs=fixed_epochs)
-
-
-def clearly_worse(accuracy: float, before: float, nodes: int) -> bool:
-    """Whether an accuracy on so many nodes is below another by two standard errors.
-
-    >>> clearly_worse(0.82, 0.88, nodes=500), clearly_worse(0.87, 0.88, nodes=500)
-    (True, False)
-    """
-    middle = (accuracy + before) / 2
-    return before - accuracy > 2 * math.sqrt(middle * (1 - middle) / nodes)

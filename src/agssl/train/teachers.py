@@ -10,7 +10,6 @@ from torch import Tensor
 
 from agssl.integrate import Knowledge
 from agssl.train.context import Context, Teacher
-from agssl.train.loop import by_validation
 from agssl.train.network import WeightedTask
 from agssl.train.problem import folds
 
@@ -23,7 +22,7 @@ def train_teacher(context: Context, text: str) -> Teacher:
     for alpha in context.alphas(task):
         network = context.network((WeightedTask(text, task, targets, alpha),), rng, f"teacher {text}")
         candidates.append(Teacher(text, alpha, network))
-    return max(candidates, key=lambda teacher: by_validation(teacher.network.best))
+    return max(candidates, key=lambda teacher: context.problem.score(teacher.network.best))
 
 
 def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:
