@@ -15,7 +15,7 @@ from agssl.data.splits import Split
 from agssl.fitting.baselines import baselines
 from agssl.fitting.job import Metrics
 from agssl.metrics import Measured, gain, metric_text, resampled, softmax, wilson_interval
-from agssl.store.fitted import load_fitted
+from agssl.store.fitted import judged, load_fitted
 from agssl.train.setup import decision_of
 
 FEW = 30  # nodes below which an accuracy says little
@@ -71,8 +71,9 @@ def stored_answers(graph: Graph, splits: Sequence[Split], folders: Sequence[Path
     """What the model in each seed's folder says of the nodes that it is measured by."""
     part, found = _part(splits), []
     for split, folder in zip(splits, folders, strict=True):
-        fitted, nodes = load_fitted(folder / "model.safetensors"), split.parts()[part]
-        found.append(Measured(nodes, graph.y[nodes], softmax(fitted.logits[nodes]), fitted.decision))
+        fitted = load_fitted(folder / "model.safetensors")
+        said = judged(fitted, split, part)
+        found.append(Measured(said.nodes, graph.y[said.nodes], softmax(said.logits), fitted.decision))
     return found
 
 

@@ -49,8 +49,14 @@ class TrialSeed:
 
 
 def without_test(graph: Graph, split: str, seed: int) -> Graph:
-    """The graph with the split of a tuning seed, its test labels removed; from here on nobody can read them."""
-    return split_for(graph, split, seed).hide_test()
+    """The graph with the split of a tuning seed, its test labels removed; from here on nobody can read them.
+
+    Of a split that holds nodes out in turn, a search takes the first turn: it trains many networks, and needs one
+    measure of each.
+    """
+    found = split_for(graph, split, seed)
+    assert found.split is not None
+    return found.with_split(found.split.folds()[0]).hide_test()
 
 
 def halved(graph: Graph, seed: int) -> Graph:
