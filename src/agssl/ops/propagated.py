@@ -17,6 +17,7 @@ from agssl.ops.csr import TILE, Csr, product
 from agssl.ops.subgraph import StoredAdjacency
 
 DENSE_SHARE = 0.25  # of the entries: from here on, training is faster and smaller with a dense matrix than a sparse one
+ROWS = 256  # that are put side by side at a time, within the cache
 SAMPLE = 200  # nodes by which the size of a sparse result is guessed
 
 Check = Callable[[int], None]  # told how many bytes a result takes, raises an error where these are too many
@@ -52,7 +53,9 @@ def propagated(adjacency: StoredAdjacency, x: Features, check: Check) -> Feature
             check(8 * stored)
             continue
         made = _room(x, whole, check)
-        made[:stop] = sp.vstack(parts).toarray()
+        ends = np.cumsum([part.shape[0] for part in parts])
+        for part, end in zip(parts, ends, strict=True):
+            made[end - part.shape[0] : end] = part.toarray()
         parts.clear()
     return made if made is not None else sp.vstack(parts, format="csr", dtype=np.float32)
 
@@ -77,9 +80,16 @@ def beside(parts: Sequence[Features], check: Check) -> Features:
     rows, widths = parts[0].shape[0], [part.shape[1] for part in parts]
     check(4 * rows * sum(widths))
     made = np.empty((rows, sum(widths)), dtype=np.float32)
-    for part, end in zip(parts, np.cumsum(widths), strict=True):
-        made[:, end - part.shape[1] : end] = part if isinstance(part, np.ndarray) else part.toarray()
+    ends = np.cumsum(widths)
+    for start in range(0, rows, ROWS):
+        for part, end in zip(parts, ends, strict=True):
+            some = part[start : start + ROWS]
+            made[start : start + ROWS, end - part.shape[1] : end] = _dense(some)
     return made
+
+
+def _dense(x: Features) -> np.ndarray:
+    return x if isinstance(x, np.ndarray) else x.toarray()
 
 
 def stored_after(adjacency: StoredAdjacency, x: sp.csr_matrix, hops: int) -> list[float]:
@@ -101,8 +111,7 @@ def personalised_pagerank(adjacency: Csr, x: Features, teleport: float, steps: i
     by_column = x if isinstance(x, np.ndarray) else x.tocsc()
     for start in range(0, x.shape[1], TILE):
         tile = by_column[:, start : start + TILE]
-        own = torch.from_numpy(np.ascontiguousarray(tile if isinstance(tile, np.ndarray) else tile.toarray()))
-        own = own * teleport
+        own = torch.from_numpy(np.ascontiguousarray(_dense(tile))) * teleport
         total = own
         for _ in range(steps):
             total = own + (1 - teleport) * product(adjacency, total)
