@@ -35,6 +35,7 @@ def shape_of(graph: Graph, text: str) -> Shape:
 
 @every_maker
 def test_it_is_made_once_for_edges_and_features_and_goes_with_them(text: str) -> None:
+    gc.collect()  # what other tests have left
     graph = random_graph(30, 50, density=0.3)
     kind, before = blueprint(shape_of(graph, text)), len(prepared._MADE)
     first = kind.read(graph)
