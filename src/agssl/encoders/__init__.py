@@ -1,6 +1,6 @@
 """Encoders and the class head: each import below registers one encoder under its name."""
 
-from agssl.encoders import gcn, sage
+from agssl.encoders import gcn, hops, linkx, mlp, ppr, sage
 from agssl.encoders.base import ENCODERS, Encoder, Layer, Pass, Shape, Tiles, glorot, joined
 from agssl.encoders.network import Network, Output, blueprint
 
@@ -16,6 +16,10 @@ __all__ = [
     "blueprint",
     "gcn",
     "glorot",
+    "hops",
     "joined",
+    "linkx",
+    "mlp",
+    "ppr",
     "sage",
 ]

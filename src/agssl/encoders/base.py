@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from agssl.base.registry import Registry
 from agssl.base.rng import Rng
+from agssl.data.graph import Features, Graph
 from agssl.ops.dropout import dropout
 from agssl.ops.features import Inputs
 from agssl.ops.plan import ForwardPlan, Hop
@@ -45,6 +46,7 @@ class Shape:
     feature_norm: str = "none"  # of the features it was trained on
     skip_weight: float = 0.0  # of the propagation it was trained with, see `Adjacency`
     encoder: str = "gcn"  # a name in `ENCODERS`, settings after colons
+    nodes: int = 0  # of the graph it was trained on, for an encoder that knows nodes one by one; 0: any graph
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,13 @@ class Encoder(nn.Module):
     """Layers with ReLU, batch norm where asked for, and dropout between them: H [n, hidden] from X.
 
     To write one: subclass, name it, give it a `layer`, and register it. `propagation` says what `hop.matrix` holds:
-    `symmetric` is Â = D^-1/2 (A + I) D^-1/2, `mean` is D^-1 A. Settings of its own are keyword arguments of the
+    `symmetric` is Â = D^-1/2 (A + I) D^-1/2, `mean` is D^-1 A, `none` is I: each layer reads a
+    node's own row, and no plan has rows of neighbours. Settings of its own are keyword arguments of the
     constructor with defaults. It hands them on, `super().__init__(shape, rng, heads=heads)`, so that a sibling gets
     them too; `layer` is called in there, and finds them in `self.settings`.
+
+    One that works on something made of the graph once, before any training, says so (`prepares`) and makes it in `read`
+    (`agssl.encoders.prepared`).
 
     Args:
         shape: what the network looks like.
@@ -150,12 +156,15 @@ class Encoder(nn.Module):
     row_copies: ClassVar[float] = 8.0  # of the rows of a layer [n, F], that a training step holds; measured
     # Whether the first layer is linear in the propagated features, f(hop.matrix @ X): then these can be computed once.
     propagates_features: ClassVar[bool] = False
+    prepares: ClassVar[bool] = False  # whether the first layer reads something that is made of the graph, see `read`
+    knows_nodes: ClassVar[bool] = False  # whether it has weights for each node, so that `Shape.nodes` must be given
 
     def __init__(self, shape: Shape, rng: Rng, **settings: object) -> None:
         super().__init__()
         self.shape, self.settings = shape, settings
-        widths = [shape.features] + [shape.hidden] * shape.layers
-        self.layers = nn.ModuleList(self.layer(a, b, rng.child("init", i)) for i, (a, b) in enumerate(pairwise(widths)))
+        widths = [shape.hidden] * shape.layers
+        further = (self.layer(a, b, rng.child("init", i)) for i, (a, b) in enumerate(pairwise(widths), start=1))
+        self.layers = nn.ModuleList([self.first_layer(rng.child("init", 0)), *further])
         count = shape.layers if shape.norm == "batch" else 0
         self.norms = nn.ModuleList(nn.BatchNorm1d(shape.hidden) for _ in range(count))
 
@@ -163,10 +172,31 @@ class Encoder(nn.Module):
         """One layer of this kind, with fresh weights."""
         raise NotImplementedError
 
+    def first_layer(self, rng: Rng) -> Layer:
+        """The layer that reads the features, or what is made of them."""
+        return self.layer(self.shape.features, self.shape.hidden, rng)
+
+    def read(self, graph: Graph) -> Features:
+        """What the first layer reads of a graph, a row for each node: its features."""
+        return graph.x
+
+    def made(self, graph: Graph) -> tuple[float, bool]:
+        """How many values `read` makes of a graph, about, and whether they are dense."""
+        return 0, True
+
+    def widened(self, features: Tensor, other: float) -> Tensor:
+        """Something of each feature [d], for each column that the first layer reads; `other` where it is no feature."""
+        return features
+
     @property
     def hops(self) -> int:
-        """Propagations from the features to the hidden representation: how far a hidden row sees."""
+        """Levels from the features to the hidden representation, as a plan has them."""
         return len(self.layers)
+
+    @property
+    def reach(self) -> int:
+        """How many edges away a hidden row sees."""
+        return 0 if self.propagation == "none" else self.hops
 
     def sibling(self, rng: Rng) -> Encoder:
         """An encoder of the same shape and settings with other initial weights, on the same device."""

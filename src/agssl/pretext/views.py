@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.encoders.base import Encoder, Pass, Tiles, joined
 from agssl.encoders.network import Network, Output
+from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs, Products
 from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
@@ -33,6 +35,15 @@ class View:
     noise: Rng | None = None  # dropout, as in training, with masks from here; None: no dropout
 
 
+class Posed(Protocol):
+    """What tasks read of a problem (`agssl.train.problem.Problem`), where the encoder reads something else."""
+
+    @property
+    def adjacency(self) -> Adjacency: ...  # noqa: D102
+    @property
+    def features(self) -> Inputs: ...  # noqa: D102
+
+
 @dataclass(frozen=True, eq=False)
 class StepContext:
     """What a step works with, and further views are made of."""
@@ -41,6 +52,14 @@ class StepContext:
     inputs: Inputs
     adjacency: Csr  # what the encoder propagates with, whole
     labelled: tuple[np.ndarray, Tensor] | None = None  # training nodes and their labels; None while pre-training
+    problem: Posed | None = None  # what a task may ask for besides
+
+    def decoding(self) -> Csr:
+        """What a decoder of a task's own propagates with: as the encoder does, or with Â where it does not."""
+        if self.model.encoder.propagation != "none":
+            return self.adjacency
+        assert self.problem is not None
+        return _moved(self.problem.adjacency.symmetric.normalised, self.adjacency)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +113,10 @@ class Views:
 
     def _encoded(self, view: View, encoder: Encoder, token: Tensor | None = None) -> tuple[Tiles, ForwardPlan]:
         """H of a view in column tiles, and which rows these are."""
-        adjacency = self.given.adjacency if view.adjacency is None else _moved(view.adjacency, self.given.adjacency)
+        adjacency = self.given.adjacency
+        # An encoder that reads own rows alone has no use for another propagation, but for how many rows a pool has.
+        if view.adjacency is not None and (encoder.propagation != "none" or view.pool is not None):
+            adjacency = _moved(view.adjacency, adjacency)
         # As in Planner.step: batch norm averages over whatever rows there are; and a shuffle needs every row.
         if view.nodes is None or encoder.shape.norm == "batch" or view.order is not None or view.pool is not None:
             plan = full_plan(adjacency, encoder.hops)
@@ -110,8 +132,9 @@ class Views:
         # Views of a step that differ only in what is done to rows share X W.
         x = x.sharing(self._products if nodes is None and view.noise is None else {})
         if view.columns is not None:
-            x = x.keeping(view.columns)
+            x = x.keeping(encoder.widened(torch.from_numpy(view.columns), True).numpy())
         if view.masked is not None:
+            token = None if token is None else encoder.widened(token, 0)
             x = x.masked(view.masked if nodes is None else view.masked[nodes], token)
         if view.order is not None:
             order = torch.from_numpy(view.order).to(x.device)
@@ -122,7 +145,8 @@ class Views:
 
     def features(self, weight: Tensor, nodes: np.ndarray) -> Tensor:
         """X W of these nodes, [n, F], for a matrix W [d, F] of the task's own."""
-        inputs = self.given.inputs
+        given = self.given
+        inputs = given.inputs if given.problem is None else given.problem.features
         if len(nodes) <= FEW * inputs.rows:
             return inputs.take(nodes).times([weight])[0]
         return inputs.times([weight])[0].index_select(0, torch.from_numpy(nodes).to(weight.device))

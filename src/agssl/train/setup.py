@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from agssl.base.errors import GraphError, SettingsError, unknown_name
+from agssl.base.spec import Spec
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.encoders import Shape, blueprint
+from agssl.encoders import ENCODERS, Shape, blueprint
 from agssl.metrics import RANKED, Decision
 from agssl.ops.memory import keep_freed_memory
 from agssl.train.batches import Batches
@@ -32,6 +33,7 @@ def shape_of(graph: Graph, settings: Settings) -> Shape:
         feature_norm=settings.feature_norm,
         skip_weight=settings.skip_weight,
         encoder=settings.encoder,
+        nodes=graph.num_nodes if ENCODERS[Spec.parse(settings.encoder).name].knows_nodes else 0,
     )
 
 
@@ -40,6 +42,7 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
     keep_freed_memory()
     shape = shape_of(graph, settings)
     problem = Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+    blueprint(shape).read(problem.graph)  # once, before anything is trained: an encoder may refuse a graph
     check_metric(graph, settings)
     weights = class_weights_of(graph, settings)
     return replace(problem, class_weights=weights, metric=settings.metric, decision=decision_of(graph, settings))
@@ -107,8 +110,8 @@ def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> B
     """How the graph is cut into mini-batches; None: not at all."""
     if settings.batch in ("auto", "full"):
         return None
-    hops = blueprint(shape_of(graph, settings)).hops
-    return Batches(graph, settings.batch, settings.batch_nodes, hops, cache)
+    reach = blueprint(shape_of(graph, settings)).reach
+    return Batches(graph, settings.batch, settings.batch_nodes, reach, cache)
 
 
 def schedule_on(graph: Graph, settings: Settings) -> Schedule:
