@@ -145,7 +145,7 @@ def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any
     nodes = graph.split.to_arrays()[part]
     nodes = nodes[graph.y[nodes] >= 0]
     truth, probabilities = graph.y[nodes], softmax(fitted.logits[nodes])
-    predicted = probabilities.argmax(1)
+    predicted = fitted.decide(probabilities)
     found: dict[str, Any] = {
         "confusion": figures.confusion(truth, predicted, len(fitted.classes)).tolist(),
         "reliability": figures.reliability(truth, probabilities),
