@@ -1,6 +1,6 @@
 """What does it bring to choose epochs, alphas and students by ROC-AUC, where that is what counts?
 
-    python studies/metric.py --graphs minesweeper.npz,twitch_en.npz
+    python studies/metric.py --datasets minesweeper.npz,twitch_en.npz
 
 Graphs are those that `agssl fit` takes. Every fit is on half of the labelled
 nodes, validates on a quarter and is tested on the other (`fraction:0.5/0.25/0.25`). One JSON file per graph, method and
@@ -44,14 +44,14 @@ def measure(path: str, settings: Settings, seeds: int) -> dict[str, Any]:
 def main() -> None:
     """Run what is missing and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--graphs", required=True, metavar="NAMES", help="datasets, files or folders, with commas")
+    parser.add_argument("--datasets", required=True, metavar="NAMES", help="datasets, files or folders, with commas")
     parser.add_argument("--seeds", type=int, default=3, help="seeds 0 to N-1 (default: 3)")
     parser.add_argument("--epochs", type=int, default=200, help="most epochs of a stage (default: 200)")
     parser.add_argument("--patience", type=int, default=50, help="(default: 50)")
     args = parser.parse_args()
     torch.set_num_threads(1)
     print("| graph | method | chosen by | " + " | ".join(SHOWN) + " |\n|---|---|---|" + "---|" * len(SHOWN), flush=True)
-    for given in args.graphs.split(","):
+    for given in args.datasets.split(","):
         name = Path(given).stem
         for method, how in METHODS.items():
             for metric in ("accuracy", "roc_auc"):
