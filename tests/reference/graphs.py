@@ -132,3 +132,19 @@ def sparse_matrices(draw: st.DrawFn, max_side: int = 9) -> sp.csr_matrix:
     density, seed = draw(st.sampled_from([0.0, 0.2, 0.6, 1.0])), draw(st.integers(0, 1000))
     generator = np.random.default_rng(seed)
     return sp.random(rows, columns, density, format="csr", dtype=np.float32, random_state=generator)
+
+
+def rare_graph(nodes: int = 1500, positives: int = 71, seed: int = 0) -> Graph:
+    """A few nodes `yes` among many `no`, told apart by features in part, and hardly by their edges."""
+    draw = np.random.default_rng(seed)
+    y = np.zeros(nodes, dtype=np.int64)
+    y[draw.permutation(nodes)[:positives]] = 1
+    x = draw.normal(size=(nodes, 16)) + 0.45 * y[:, None]
+    source = np.repeat(np.arange(nodes), 3)
+    target = draw.integers(nodes, size=len(source))
+    near = (y[source] == 1) & (draw.random(len(source)) < 0.05)
+    target[near] = draw.choice(np.flatnonzero(y), size=near.sum())
+    ends = np.concatenate([np.stack([source, target]), np.stack([target, source])], axis=1)
+    ends = np.unique(ends[:, ends[0] != ends[1]], axis=1)
+    indptr = np.append(0, np.cumsum(np.bincount(ends[0], minlength=nodes)))
+    return Graph(indptr, ends[1].astype(np.int32), x.astype(np.float32), y, ("no", "yes"), None, "rare")

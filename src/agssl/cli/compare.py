@@ -57,7 +57,7 @@ def run_compare(args: argparse.Namespace) -> int:
 def show(found: dict[str, Any], names: list[str]) -> None:
     """Print the comparison for people."""
     out, measures = console(), found["measures"]
-    heads = [_HEADS[name] for name in measures]
+    heads = [_HEADS.get(name, name.replace("_", " ", 1)) for name in measures]
     rows = table("run", "data", "method", "seeds", *heads, left=("run", "data", "method"))
     for run, name in zip(found["runs"], names, strict=True):
         method = ", ".join(filter(None, (run["method"], run["integration"])))

@@ -70,7 +70,7 @@ def _truth(summary: dict[str, Any]) -> list[str]:
         found = summary["decision"]
         right = f"precision {found['precision']:.1%}, recall {found['recall']:.1%} on validation labels"
         lines.append(
-            f"threshold: {found['positive']} from a probability of {found['threshold']:.3f} on{over} "
+            f"threshold: {found['positive']} is predicted from a probability of {found['threshold']:.3f}{over} "
             f"(--threshold {found['rule']}); {right}"
         )
     return lines

@@ -1,4 +1,4 @@
-"""`agssl tune`: search for settings by validation accuracy, on seeds that nobody reports."""
+"""`agssl tune`: search for settings by the metric at validation, on seeds that nobody reports."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from agssl.cli.options import (
 from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
+    from agssl.config import Settings
     from agssl.search.study import Event, Search
 
 FIRST_SEED = 100  # reported seeds are 0, 1, 2, ...
@@ -39,14 +40,16 @@ examples:
   agssl tune pubmed --config results/tune/pubmed.toml --only student_dropout --shared
   agssl fit cora --config results/tune/cora-agssl-ts.toml --seeds 10
 
-Every trial is scored by its mean accuracy on half of the validation nodes, whose labels the fit does not see.
+Every trial is scored by its mean --metric on half of the validation nodes, whose labels the fit does not see.
 A search that was stopped, even by kill -9, goes on where it was when the same command is given again.
 """
 
 
 def add_parser(subparsers: Any) -> None:
     """Add `tune`."""
-    parser = command_parser(subparsers, "tune", "search for settings by validation accuracy (extra tune)", _EXAMPLES)
+    parser = command_parser(
+        subparsers, "tune", "search for settings by the metric at validation (extra tune)", _EXAMPLES
+    )
     add_graph(parser)
     parser.add_argument("--trials", type=int, default=50, metavar="N", help="complete trials in all (default: 50)")
     parser.add_argument(
@@ -170,7 +173,7 @@ def _search(search: Search, args: argparse.Namespace, out: Path, config: str) ->
     header = [
         f"{MADE}{shlex.join(['agssl', *words])}",
         f"best of {counts['complete']} complete trials ({counts['pruned']} more were pruned): trial {number}",
-        f"score: mean accuracy {score:.4f} on held-out halves of the validation nodes, "
+        f"score: mean {_metric(settings)} {score:.4f} on held-out halves of the validation nodes, "
         f"seeds {', '.join(map(str, seeds))}; no test label was read",
         f"agssl {__version__}",
     ]
@@ -228,8 +231,13 @@ class _Teller:
         say(line)
 
 
+def _metric(settings: Settings) -> str:
+    """The metric, and which way is up."""
+    return "-log_loss (higher is better)" if settings.metric == "log_loss" else settings.metric
+
+
 def _points(gain: Mapping[str, float]) -> str:
-    return f"{gain['mean']:.4f} (standard error over validation nodes {gain['standard_error']:.4f})"
+    return f"{gain['mean']:.4f} (standard error {gain['standard_error']:.4f})"
 
 
 def _show(summary: dict[str, Any]) -> None:

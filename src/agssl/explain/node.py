@@ -70,6 +70,7 @@ def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanat
     """Explain one node of the fitted graph."""
     index = find_node(graph, node)
     probabilities = softmax(fitted.logits[index])
+    chosen = int(fitted.decide(probabilities[None])[0])
     opinions = []
     for k, task in enumerate(fitted.task_names):
         weight = 1.0 if fitted.weights is None else float(fitted.weights[index, k])
@@ -78,9 +79,10 @@ def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanat
             continue
         said = softmax(fitted.teacher_logits[k, index])
         opinions.append(Opinion(task, weight, fitted.classes[said.argmax()], float(said.max())))
+    near = np.asarray(graph.neighbours(index))
     neighbours = tuple(
-        Neighbour(_name(graph, int(n)), _label(graph, int(n)), fitted.classes[fitted.logits[n].argmax()])
-        for n in graph.neighbours(index)
+        Neighbour(_name(graph, n), _label(graph, n), fitted.classes[k])
+        for n, k in zip(near.tolist(), fitted.decide(softmax(fitted.logits[near])).tolist(), strict=True)
     )
     return Explanation(
         _name(graph, index),
@@ -88,8 +90,8 @@ def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanat
         int(graph.degree[index]),
         _label(graph, index),
         _part(graph, index),
-        fitted.classes[probabilities.argmax()],
-        float(probabilities.max()),
+        fitted.classes[chosen],
+        float(probabilities[chosen]),
         tuple(sorted(opinions, key=lambda o: -o.weight)),
         neighbours,
     )

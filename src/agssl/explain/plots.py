@@ -99,7 +99,7 @@ def embedding_map(
 
 def _colouring(fitted: FittedModel, graph: Graph, colour: str) -> tuple[np.ndarray, Sequence[str] | None]:
     """For each node a group, with the names of the groups, or a number in 0..1."""
-    predicted = fitted.logits.argmax(1)
+    predicted = fitted.decide(softmax(fitted.logits))
     if colour == "class":
         return predicted, fitted.classes
     if colour == "confidence":

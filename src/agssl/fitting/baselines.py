@@ -88,4 +88,4 @@ def logistic_regression(graph: Graph, train: np.ndarray, nodes: np.ndarray, work
     blocks = [nodes[start : start + _ROWS] for start in range(0, len(nodes), _ROWS)]
     found = np.zeros((len(nodes), graph.num_classes))
     found[:, model.classes_] = np.concatenate([model.predict_proba(graph.x[block]) for block in blocks])
-    return found
+    return found / found.sum(1, keepdims=True)  # those of 32-bit features are 32-bit floats

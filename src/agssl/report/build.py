@@ -144,7 +144,7 @@ def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any
     measured = judged(fitted, graph.split, part)
     known = graph.y[measured.nodes] >= 0
     truth, probabilities = graph.y[measured.nodes[known]], softmax(measured.logits[known])
-    predicted = probabilities.argmax(1)
+    predicted = fitted.decide(probabilities)
     found: dict[str, Any] = {
         "confusion": figures.confusion(truth, predicted, len(fitted.classes)).tolist(),
         "reliability": figures.reliability(truth, probabilities),

@@ -24,32 +24,38 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
     """
     if len(runs) < 2:
         raise SettingsError("one run can't be compared; name two or more, as in `agssl compare runs/a runs/b`")
-    results = [results_of(run) for run in runs]
+    measures = measures_of(runs)
+    results = [results_of(run, measures) for run in runs]
     first = results[0]
     differences = [
-        {"run": results[number]["run"], "to": first["run"], **_difference(runs[0], runs[number])}
+        {"run": results[number]["run"], "to": first["run"], **_difference(runs[0], runs[number], measures)}
         for number in range(1, len(runs))
     ]
-    return {"measures": list(COMPARED_MEASURES), "runs": results, "differences": differences}
+    return {"measures": list(measures), "runs": results, "differences": differences}
 
 
-def results_of(run: Run) -> dict[str, Any]:
+def measures_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    """What to compare runs by: first the metrics that any of them was chosen by, then what all have."""
+    own = dict.fromkeys(f"test_{run.settings.metric}" for run in runs)
+    return tuple(dict.fromkeys((*(name for name in own if name != "test_accuracy"), *COMPARED_MEASURES)))
+
+
+def results_of(run: Run, measures: Sequence[str] = COMPARED_MEASURES) -> dict[str, Any]:
     """What a run is and how good it was, over its seeds."""
     from agssl.fitting.summary import spread
 
-    summary, seeds = run.metrics, [seed_results(run, seed) for seed in run.seeds]
+    summary, seeds = run.metrics, [seed_results(run, seed, measures) for seed in run.seeds]
     what = {key: summary.get(key) for key in ("dataset", "method", "integration", "tasks", "strategy", "seconds")}
-    measures = {name: spread([found[name] for found in seeds]) for name in COMPARED_MEASURES}
-    return {"run": str(run.path), **what, "seeds": list(run.seeds), **measures}
+    over_seeds = {name: spread([found[name] for found in seeds]) for name in measures}
+    return {"run": str(run.path), **what, "seeds": list(run.seeds), **over_seeds}
 
 
-def seed_results(run: Run, seed: int) -> dict[str, float | None]:
-    """The measures of one seed; None where the run has no test nodes."""
+def seed_results(run: Run, seed: int, measures: Sequence[str] = COMPARED_MEASURES) -> dict[str, float | None]:
+    """The measures of one seed; None where the run has no test nodes, or is of a version that knew no such metric."""
     found = run.seed_metrics(seed)
     try:
         test, val = found["test"] or {}, found["val"]["accuracy"]
-        names = {name: "accuracy" if name == "test_accuracy" else name for name in COMPARED_MEASURES[:-1]}
-        return {name: test.get(key) for name, key in names.items()} | {"val_accuracy": val}
+        return {name: val if name == "val_accuracy" else test.get(name.removeprefix("test_")) for name in measures}
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"the results of seed {seed} in {run.path} are damaged ({error!r}); fit again") from error
 
@@ -89,13 +95,13 @@ def welch(first: np.ndarray, second: np.ndarray) -> dict[str, float | None]:
     return _around(mean, math.sqrt(sum(parts)), sum(parts) ** 2 / sum(weights))
 
 
-def _difference(first: Run, second: Run) -> dict[str, Any]:
+def _difference(first: Run, second: Run, measures: Sequence[str]) -> dict[str, Any]:
     seeds, why = pairs(first, second)
     if first.source.fingerprint != second.source.fingerprint:
-        return {"paired": False, "seeds": [], "note": why, **dict.fromkeys(COMPARED_MEASURES)}
-    both = [{s: seed_results(run, s) for s in (seeds or run.seeds)} for run in (first, second)]
+        return {"paired": False, "seeds": [], "note": why, **dict.fromkeys(measures)}
+    both = [{s: seed_results(run, s, measures) for s in (seeds or run.seeds)} for run in (first, second)]
     found: dict[str, Any] = {"paired": bool(seeds), "seeds": seeds, "note": why}
-    for name in COMPARED_MEASURES:
+    for name in measures:
         a, b = ([row[name] for row in rows.values()] for rows in both)
         if any(value is None for value in (*a, *b)):
             found[name] = None

@@ -1,9 +1,9 @@
-"""What a trial is scored by: validation accuracy on nodes that nothing in the fit has seen the labels of.
+"""What a trial is scored by: the metric on validation nodes that nothing in the fit has seen the labels of.
 
 With `weights_from = "val"`, lambda and the teachers' calibration are fitted to validation labels; with any method,
-alpha and the best epoch are chosen by them. A student's accuracy on these same nodes would reward settings that fit
+alpha and the best epoch are chosen by them. A student's result on these same nodes would reward settings that fit
 them best. So validation nodes are halved, class by class and anew for every seed: the fit gets one half as its
-validation nodes, and the score is the accuracy on the other. So settings are chosen by labels that nothing in the fit
+validation nodes, and the score is the metric on the other. So settings are chosen by labels that nothing in the fit
 has used.
 """
 
@@ -23,6 +23,7 @@ from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.fitting.fit import Resources, fit, split_for
+from agssl.metrics import gain, measure, softmax
 from agssl.store.checkpoints import CheckpointStore
 
 STORE_LIMIT = 4 << 30  # bytes of trained teachers to keep while a study runs
@@ -71,8 +72,11 @@ def halved(graph: Graph, seed: int) -> Graph:
     return graph.with_split(Split(split.train, kept, scored, f"{split.origin}, validation halved"))
 
 
-def score(common: Common, task: TrialSeed) -> np.ndarray | str:
-    """Which nodes are right of the half that the fit did not see, bool; or why it failed."""
+def score(common: Common, task: TrialSeed) -> np.ndarray | float | str:
+    """Which nodes are right of the half that the fit did not see, bool; or why it failed.
+
+    For another metric than accuracy it is its value, greater being better.
+    """
     graph = common.graphs[task.seed]
     assert graph.split is not None
     targets = None if common.cache is None else common.cache / "targets"
@@ -82,8 +86,11 @@ def score(common: Common, task: TrialSeed) -> np.ndarray | str:
         return str(error)
     except Exception as error:  # as where memory does not suffice for these settings: others may still do
         return " ".join("".join(traceback.format_exception_only(error)).split())
-    predicted = result.fitted.logits.argmax(1)
-    return (predicted == graph.y)[graph.split.test]
+    fitted, nodes, metric = result.fitted, graph.split.test, task.settings.metric
+    probabilities = softmax(fitted.logits[nodes])
+    if metric == "accuracy":
+        return fitted.decide(probabilities) == graph.y[nodes]
+    return gain(metric, measure(metric, graph.y[nodes], probabilities, fitted.decision))
 
 
 def trim(folder: Path, limit: int = STORE_LIMIT) -> None:

@@ -26,12 +26,20 @@ def best_of(search: Search, study: optuna.Study) -> tuple[int, float, Settings]:
 def gain_of(search: Search, study: optuna.Study) -> dict[str, float] | None:
     """By how much the best trial is above the first complete one, where the search began, with its standard error.
 
-    None where it is that one, or where trials do not say which nodes they had right (those of earlier versions).
+    The error is over validation nodes for accuracy, over seeds for other metrics. None where it is that trial, where
+    one seed has no error, or where trials do not say which nodes they had right (those of earlier versions).
     """
     first = next(trial for trial in study.get_trials(deepcopy=False) if trial.state.name == "COMPLETE")
     best = study.best_trial
     if best.number == first.number or not all("right" in trial.user_attrs for trial in (best, first)):
         return None
+    if search.base.metric != "accuracy":
+        scores = [np.array(trial.user_attrs["scores"]) for trial in (best, first)]
+        if len(scores[0]) < 2:
+            return None
+        by_seed = scores[0] - scores[1]
+        error = float(by_seed.std(ddof=1) / np.sqrt(len(by_seed)))
+        return {"over_trial": first.number, "mean": float(by_seed.mean()), "standard_error": error}
     nodes = [halved(graph, seed).split.test for seed, graph in search.graphs.items()]  # type: ignore[union-attr]
     difference = _right(best, nodes).astype(np.int8) - _right(first, nodes)
     mean, error = mean_by_node(difference, np.concatenate(nodes))

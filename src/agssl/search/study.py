@@ -88,7 +88,9 @@ class Running:
     trial: optuna.Trial
     settings: Settings
     scores: list[float] = field(default_factory=list)
-    right: list[str] = field(default_factory=list)  # of each seed, which scored nodes, as bits in hexadecimal
+    right: list[str] = field(
+        default_factory=list
+    )  # of each seed, which scored nodes, as bits in hexadecimal; accuracy's
     began: float = field(default_factory=time.monotonic)
 
 
@@ -185,10 +187,10 @@ def train_teachers(
     waiting = deque(TrialSeed(0, step, search.base.of_teacher(text), seed) for step, (seed, text) in enumerate(tasks))
     complete = 0
 
-    def done(item: TrialSeed, result: np.ndarray | str) -> None:
+    def done(item: TrialSeed, result: np.ndarray | float | str) -> None:
         nonlocal complete
         complete += 1
-        how = result if isinstance(result, str) else f"{result.mean():.4f}"  # or why it failed
+        how = result if isinstance(result, str) else f"{np.mean(result):.4f}"  # or why it failed
         say(f"[{complete}/{len(tasks)}] teacher {item.settings.tasks[0]} of seed {item.seed}: {how}")
 
     work(functools.partial(score, common), lambda: waiting.popleft() if waiting else None, done, jobs, cluster=cluster)
@@ -236,7 +238,7 @@ def run_study(
         flying[trial.number] = Running(trial, settings_of(search.base, values))
         return task(trial.number)
 
-    def done(item: TrialSeed, result: np.ndarray | str) -> None:
+    def done(item: TrialSeed, result: np.ndarray | float | str) -> None:
         nonlocal complete
         running = flying[item.trial]
         if isinstance(result, str):
@@ -245,8 +247,9 @@ def run_study(
             if len(broken) > max(10, trials):
                 raise TrainingError(f"{len(broken)} trials failed, the last one because: {result}")
             return
-        running.scores.append(float(result.mean()))
-        running.right.append(np.packbits(result).tobytes().hex())
+        running.scores.append(float(np.mean(result)))
+        if isinstance(result, np.ndarray):
+            running.right.append(np.packbits(result).tobytes().hex())
         mean = statistics.fmean(running.scores)
         running.trial.report(mean, item.step)
         if len(running.scores) == len(seeds):
