@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import decimal
 import gzip
 import io
 import json
@@ -187,6 +189,36 @@ def in_array(data: bytes, rng: random.Random) -> bytes:
     return out.getvalue()
 
 
+def in_parquet(data: bytes, rng: random.Random) -> bytes:
+    """A column with odd values, of another type, gone, twice or under another name; or other rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = parquet.read_table(io.BytesIO(data))
+    at, act = rng.randrange(table.num_columns), rng.randrange(7)
+    name, column = table.column_names[at], table.column(at)
+    if act == 0:
+        table = table.remove_column(at)
+    elif act == 1:
+        table = table.append_column(name, column)
+    elif act == 2:
+        table = table.set_column(at, rng.choice(["", " ", "split", "weight", "\0", table.column_names[0]]), column)
+    elif act == 3:
+        table = table.slice(rng.randrange(table.num_rows), rng.choice((0, 1, table.num_rows)))
+    elif act == 4:
+        table = table.set_column(at, name, pa.array(rng.choice(PARQUET_COLUMNS)(table.num_rows)))
+    else:
+        values = column.to_pylist()
+        values[rng.randrange(len(values))] = rng.choice([None, *ODD_VALUES])
+        try:
+            table = table.set_column(at, name, pa.array(values))
+        except (pa.ArrowException, OverflowError):  # odd among these: then all are text
+            table = table.set_column(at, name, pa.array([str(value) for value in values]))
+    out = io.BytesIO()
+    parquet.write_table(table, out)
+    return out.getvalue()
+
+
 def in_gzip(data: bytes, rng: random.Random) -> bytes:
     return gzip.compress(damaged(gzip.decompress(data), rng), mtime=0)
 
@@ -233,9 +265,26 @@ def in_safetensors(data: bytes, rng: random.Random) -> bytes:
     return len(header).to_bytes(8, "little") + header + body
 
 
+# What a column of n rows may hold instead
+PARQUET_COLUMNS: tuple[Callable[[int], list[Any]], ...] = (
+    lambda n: [None] * n,
+    lambda n: [b"\xff\xfe"] * n,
+    lambda n: [[1, 2]] * n,
+    lambda n: [{"a": 1}] * n,
+    lambda n: [float("inf")] * n,
+    lambda n: [decimal.Decimal("1.5")] * n,
+    lambda n: [datetime.datetime.max] * n,
+    lambda n: [datetime.timedelta(days=1)] * n,
+    lambda n: [datetime.time(1, 2)] * n,
+    lambda n: [-(2**63)] * n,
+    lambda n: [True] * n,
+)
+
 INSIDE: tuple[tuple[Callable[[bytes], bool], Callable[[bytes, random.Random], bytes]], ...] = (
     (lambda data: data.startswith(b"PK"), in_zip),
     (lambda data: data.startswith(b"\x1f\x8b"), in_gzip),
+    (lambda data: data.startswith(b"PAR1"), in_parquet),
+    (lambda data: data.startswith(b"\x93NUMPY"), in_array),
     (lambda data: data[8:9] == b"{", in_safetensors),
     (lambda data: data[:1] in (b"{", b"["), in_json),
 )
