@@ -231,7 +231,7 @@ def in_json(data: bytes, rng: random.Random) -> bytes:
 def changed(value: Any, rng: random.Random) -> Any:
     """The value with something odd somewhere in it."""
     if isinstance(value, dict) and value and rng.random() < 0.85:
-        key, act = rng.choice(list(value)), rng.random()
+        key, act = rng.choice(sorted(value)), rng.random()  # safetensors writes them in any order
         if act < 0.1:
             return {k: v for k, v in value.items() if k != key}
         if act < 0.2:
@@ -260,7 +260,7 @@ def in_safetensors(data: bytes, rng: random.Random) -> bytes:
         header = damaged(header, rng)
     else:
         about = json.loads(header)
-        part = "__metadata__" if rng.random() < 0.7 else rng.choice(list(about))
+        part = "__metadata__" if rng.random() < 0.7 else rng.choice(sorted(about))
         header = json.dumps(about | {part: changed(about[part], rng)}).encode()
     return len(header).to_bytes(8, "little") + header + body
 
