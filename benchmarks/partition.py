@@ -68,6 +68,7 @@ def measure(name: str, way: str, seeds: int, epochs: int | None, alpha: float) -
         "smallest": int(sizes.min()),
         "empty": int((sizes == 0).sum()),
         "cpu_seconds": round(seconds, 2),
+        "alpha": alpha,
         "accuracy": [round(float(value), 4) for value in reached],
     }
 
@@ -76,21 +77,29 @@ def _same(labels: np.ndarray, graph: Graph, parts: int, seed: int = 0) -> np.nda
     return labels
 
 
+def record(path: Path, row: dict[str, Any]) -> None:
+    """Put a row into the file, in place of an earlier one of that dataset and way."""
+    known = json.loads(path.read_text())["rows"] if path.exists() else []
+    others = [old for old in known if (old["dataset"], old["way"]) != (row["dataset"], row["way"])]
+    about = {"commit": commit(), "machine": machine(1)}
+    path.write_text(json.dumps({"rows": [*others, row | about]}, indent=2) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", default="cora,citeseer,pubmed,computers")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--epochs", type=int, help="default: those of the settings")
     parser.add_argument("--alpha", type=float, default=0.5, help="weight of the loss of PAR")
-    parser.add_argument("--out", help="write the rows to this file")
+    parser.add_argument("--out", help="put the rows into this file; those of other datasets stay")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    rows = [
-        measure(name, way, args.seeds, args.epochs, args.alpha) for name in args.datasets.split(",") for way in WAYS
-    ]
-    if args.out:
-        about = {"commit": commit(), "machine": machine(1), "alpha": args.alpha}
-        Path(args.out).write_text(json.dumps(about | {"rows": rows}, indent=2) + "\n")
+    rows = []
+    for name in args.datasets.split(","):
+        for way in WAYS:
+            rows.append(measure(name, way, args.seeds, args.epochs, args.alpha))
+            if args.out:
+                record(Path(args.out), rows[-1])
     print(json.dumps(rows) if args.json else "\n".join(str(row) for row in rows))
 
 
