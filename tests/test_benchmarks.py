@@ -142,6 +142,19 @@ def test_tables_encodes_mixed_columns(run: Run):
     assert row["seconds"] > 0 and row["apply_seconds"] > 0 and row["peak_mb"] >= row["before_mb"] > 0
 
 
+@pytest.mark.skipif(find_spec("pymetis") is None, reason="needs pymetis: pip install '.[metis]'")
+def test_partition_cuts_in_both_ways(run: Run):
+    both = rows(run("partition", "--datasets", "digits", "--seeds", "1", "--epochs", "2", "--json", "--out", "p.json"))
+    assert [row["way"] for row in both] == ["metis", "own"]
+    for row in both:
+        assert 0 < row["cut"] < 1 <= row["balance"] and row["smallest"] > 0 and len(row["accuracy"]) == 1
+
+
+def test_wheels_says_what_pip_finds_and_what_not(run: Run):
+    (row,) = rows(run("wheels", "--versions", "3.12", "--needs", "no-such-package-of-agssl", "--json"))
+    assert row["python"] == "3.12" and row["complete"] is False and "no-such-package" in row["error"]
+
+
 def test_checkpoint_finds_what_writing_costs(run: Run):
     (row,) = rows(run("checkpoint", "--datasets", "digits", "--tasks", "par", "--epochs", "2", "--json"))
     assert row["dataset"] == "digits" and 0 < row["overhead"] < 1 and row["writes"] > 0

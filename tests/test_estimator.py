@@ -261,6 +261,18 @@ def test_the_split_of_the_graph_is_used_unless_another_is_asked_for() -> None:
     assert isinstance(other, Split)
 
 
+def test_a_fit_takes_one_thread_like_the_command_line_and_gives_the_others_back() -> None:
+    seen: set[int] = set()
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        watch = lambda *_: seen.add(torch.get_num_threads())  # noqa: E731
+        AGSSL(**FAST).fit(named_graph(), watch=watch)
+        assert seen == {1} and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_a_watcher_sees_every_epoch() -> None:
     seen = []
     model = AGSSL(**FAST).fit(named_graph(), watch=lambda stage, record: seen.append((stage, record["epoch"])))

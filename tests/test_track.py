@@ -66,5 +66,5 @@ def test_trackers_that_are_unknown_or_missing_say_so(monkeypatch: pytest.MonkeyP
     with pytest.raises(SettingsError, match="unknown tracker 'wandb'"):
         check_tracking("wandb")
     monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'agssl\[track\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install -e .*\[track\]"):
         check_tracking("mlflow")

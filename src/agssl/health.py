@@ -17,9 +17,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from agssl.base.install import install_line
 from agssl.base.system import free_memory
 
-CORE = ("torch", "numpy", "scipy", "scikit-learn", "pyarrow", "pymetis", "safetensors", "rich")
+CORE = ("torch", "numpy", "scipy", "scikit-learn", "pyarrow", "safetensors", "rich")
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def checks() -> Iterator[Check]:
     for extra, (module, use) in EXTRAS.items():
         yield _tried("extra", extra, partial(_use, module, use), absent=module)
     yield _tried("kernel", "sparse product and its gradient", _kernels)
-    yield _tried("kernel", "METIS partition", _metis)
+    yield _tried("kernel", "partition", _partition)
     yield _tried("self-test", "fit, save, load, predict", _fit)
     yield _tried("folder", "cache can be written", _cache_writable)
 
@@ -103,7 +104,7 @@ def _tried(group: str, name: str, check: Callable[[], str], absent: str | None =
     start = time.perf_counter()
     try:
         if absent is not None and importlib.util.find_spec(absent) is None:
-            return Check(group, name, "absent", f"{absent} is not installed; pip install 'agssl[{name}]' brings it")
+            return Check(group, name, "absent", f"{absent} is not installed; {install_line(name)} brings it")
         detail, state = check(), "ok"
     except Exception as error:  # whatever it is, this is the place that tells
         detail, state = " ".join(f"{type(error).__name__}: {error}".split())[:200], "failed"
@@ -153,11 +154,18 @@ def _tensorboard(tensorboard: Any) -> str:
         return f"tensorboard {tensorboard.__version__}, {len(os.listdir(folder))} file of events"
 
 
+def _pymetis(pymetis: Any) -> str:
+    from agssl.ops.partition import metis_parts
+
+    return f"pymetis {metadata.version('pymetis')}, {len(set(metis_parts(_graph(), 4).tolist()))} parts"
+
+
 def _ray(ray: Any) -> str:
     return f"ray {ray.__version__}; no cluster was started"
 
 
 EXTRAS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "metis": ("pymetis", _pymetis),
     "tune": ("optuna", _optuna),
     "es": ("cmaes", _cmaes),
     "plot": ("matplotlib", _matplotlib),
@@ -210,11 +218,11 @@ def _kernels() -> str:
     return f"equal to dense ones within {error:.0e}"
 
 
-def _metis() -> str:
-    from agssl.ops.partition import metis_parts
+def _partition() -> str:
+    from agssl.ops.partition import cut_graph, has_metis
 
-    parts = metis_parts(_graph(), 4, seed=0)
-    return f"{len(set(parts.tolist()))} parts of {len(parts)} nodes"
+    parts = cut_graph(_graph(), 4, seed=0)
+    return f"{len(set(parts.tolist()))} parts of {len(parts)} nodes, by {'METIS' if has_metis() else 'our own method'}"
 
 
 def _fit() -> str:

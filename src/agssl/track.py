@@ -14,7 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from agssl.base.errors import MissingExtraError, unknown_name
+from agssl.base.errors import unknown_name
+from agssl.base.install import missing_extra
 
 KINDS = ("tensorboard", "mlflow")
 _BATCH = 500  # figures that go to MLflow in one request
@@ -92,7 +93,7 @@ def check_tracking(kind: str) -> None:
         else:
             import mlflow  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError(f"tracking needs {kind}; install it with: pip install 'agssl[track]'") from error
+        raise missing_extra(f"tracking needs {kind}", "track") from error
 
 
 class _TensorBoard:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agssl import health
+from agssl.base.install import install_line
 from agssl.health import Check, folder_size
 
 
@@ -48,7 +49,7 @@ def test_a_broken_extra_is_told_from_an_absent_one(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(health, "EXTRAS", {"plot": ("json", breaks), "scale": ("no_such_module", breaks)})
     broken, absent = list(health.checks())[:2]
     assert (broken.state, broken.detail) == ("failed", "RuntimeError: two lines")
-    assert absent.state == "absent" and "agssl[scale]" in absent.detail
+    assert absent.state == "absent" and install_line("scale") in absent.detail
 
 
 def test_sums_of_folders(tmp_path: Any) -> None:

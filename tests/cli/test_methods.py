@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agssl.base.install import install_line
 from agssl.store.run import Run
 
 TASKS = ["clu:clusters=3", "pairdis"]
@@ -64,4 +65,17 @@ def test_a_missing_package_is_named_before_training(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "cmaes", None)
     done = agssl("fit", graph, *quick, "--method", "autossl", "--autossl-search", "es")
-    assert done.code == 2 and "agssl[es]" in done.err
+    assert done.code == 2 and install_line("es") in done.err
+
+
+def test_without_pymetis_a_fit_says_once_who_cuts_the_graph(
+    agssl: Callable[..., Any], graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("ops.partition", "pretext.par", "pretext.prepare"):
+        monkeypatch.setattr(f"agssl.{module}.has_metis", lambda: False)
+    quick = ("--epochs", "2", "--hidden", "4", "--alpha", "1", "--tasks")
+    done = agssl("fit", graph, *quick, "par,clu", "--out", "a")
+    assert done.code == 0 and done.err.count("pymetis is not installed") == 1 and install_line("metis") in done.err
+    assert "pymetis" not in agssl("fit", graph, *quick, "clu", "--out", "b").err
+    assert agssl("fit", graph, *quick, "par,clu", "--out", "a").err.count("is finished already") == 1
+    monkeypatch.undo()

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from pyarrow import csv
 
 from agssl import AGSSL
 from agssl.base.errors import AgsslError, DataError, GraphError, SettingsError
@@ -157,6 +158,42 @@ def test_parquet_has_types_of_its_own(folder: Path) -> None:
     pq.write_table(pa.table(columns), folder / "nodes.parquet")
     graph = read_graph(folder)
     assert graph.feature_names == expected.feature_names and graph.fingerprint == expected.fingerprint
+
+
+@pytest.mark.parametrize("value", [b"\xff\xfe", [1, 2], {"a": 1}], ids=["bytes", "list", "struct"])
+@pytest.mark.parametrize(("file", "column"), [("nodes", "employee_id"), ("edges", "src")])
+def test_ids_of_a_type_that_is_no_text_are_refused_by_column(folder: Path, file: str, column: str, value: Any) -> None:
+    table = csv.read_csv(folder / f"{file}.csv")
+    table = table.set_column(table.column_names.index(column), column, pa.array([value] * len(table)))
+    (folder / f"{file}.csv").unlink()
+    pq.write_table(table, folder / f"{file}.parquet")
+    with pytest.raises(GraphError, match=f"the column '{column}' holds values of the type"):
+        read_graph(folder)
+
+
+def test_labels_of_bytes_are_read_as_far_as_they_are_text(folder: Path) -> None:
+    table = csv.read_csv(folder / "nodes.csv")
+    labels = pa.array([(b"a", b"b\xff")[i % 2] for i in range(len(table))])
+    (folder / "nodes.csv").unlink()
+    pq.write_table(table.set_column(table.column_names.index("label"), "label", labels), folder / "nodes.parquet")
+    assert read_graph(folder).classes == ("a", "b\\xff")
+
+
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [
+        (("--text", "about,city"), "city: text, TF-IDF of 4 words"),
+        (("--categorical", "age"), "age: "),
+        (("--drop", "remote"), "remote: dropped"),
+        (("--numeric", "salary"), "salary: standardised"),
+    ],
+)
+def test_the_command_line_takes_a_column_for_what_it_is_said_to_be(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: tuple[str, str], line: str
+) -> None:
+    quick = ("--epochs", "1", "--hidden", "4", "--tasks", "clu", "--out", str(tmp_path / "run"))
+    assert main(["fit", str(folder), *option, *quick]) == 0
+    assert line in capsys.readouterr().err
 
 
 def network() -> Any:

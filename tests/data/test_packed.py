@@ -83,6 +83,14 @@ def meta(**changes: object) -> Callable[[Path], None]:
     return change
 
 
+def without(key: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        known = json.loads((folder / "meta.json").read_bytes())
+        (folder / "meta.json").write_text(json.dumps({name: known[name] for name in known if name != key}))
+
+    return change
+
+
 def array(name: str, edit: Callable[[np.ndarray], object]) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         values = np.load(folder / f"{name}.npy")
@@ -114,7 +122,9 @@ def put(name: str, data: bytes) -> Callable[[Path], None]:
         (meta(name=7), "name is 7"),
         (lambda folder: (folder / "x.npy").unlink(), "x.npy"),
         (put("indices.npy", b"no array"), "indices.npy"),
+        (put("indices.npy", b"\x93NUMPY\x01\x00\x02\x00{\n"), "indices.npy"),
         (put("split.npz", b"no archive"), "split.npz"),
+        (without("split"), "split is 'missing'"),
         (lambda folder: (folder / "x.npy").write_bytes((folder / "x.npy").read_bytes()[:-8]), "x.npy"),
         (array("y", lambda y: np.array([object()] * len(y))), "y.npy"),
         (array("y", lambda y: y.astype(float)), "y.npy"),

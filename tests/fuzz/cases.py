@@ -97,6 +97,34 @@ def read_canaries(folder: Path) -> None:
     raise refused
 
 
+def read_frames(folder: Path) -> None:
+    """Tables of pandas, as a user of the library has them."""
+    import pandas as pd
+
+    from agssl.data.convert import to_graph
+
+    try:
+        tables = [pd.read_csv(folder / f"mixed/{name}.csv", sep=";") for name in ("edges", "nodes")]
+    except (ValueError, OSError, OverflowError, MemoryError) as error:  # that is pandas' own affair
+        raise AgsslError("pandas refuses it") from error
+    to_graph((*tables, "label"))
+
+
+SAID = (
+    "--sep",
+    ";",
+    "--encoding",
+    "latin-1",
+    "--id",
+    "node_id",
+    "--source",
+    "src",
+    "--target",
+    "dst",
+    "--drop",
+    "member",
+)
+KINDS_SAID = ("--categorical", "age", "--numeric", "height", "--text", "about,city")
 NETWORKS = ("gexf", "gml", "graphml", "json")
 
 # kind -> (files that may be damaged, reader)
@@ -106,10 +134,15 @@ KINDS: dict[str, tuple[str, Reader]] = {
     "mixed": ("mixed/*.csv", lambda f: command("data", "info", f / "mixed", "--json")),
     "mixed-predict": ("mixed/*.csv", lambda f: command("predict", f / "mixed.agssl", f / "mixed", "--json")),
     "mixed-model": ("mixed.agssl", lambda f: command("predict", f / "mixed.agssl", f / "mixed", "--json")),
+    "said": ("mixed/*.csv", lambda f: command("data", "info", f / "mixed", *SAID, *KINDS_SAID, "--json")),
+    "frame": ("mixed/*.csv", read_frames),
+    "parquet": ("parquet/*.parquet", lambda f: command("data", "info", f / "parquet", "--json")),
+    "list": ("list/*", lambda f: command("data", "info", f / "list", "--json")),
     **{form: (f"networks/g.{form}", lambda f, form=form: _network(f, form)) for form in NETWORKS},
     "npz": ("graph.npz", lambda f: command("data", "info", f / "graph.npz", "--json")),
     "weights-csv": ("weighted/edges.csv", lambda f: command("data", "info", f / "weighted", "--json")),
     "weights-npz": ("weighted.npz", lambda f: command("data", "info", f / "weighted.npz", "--json")),
+    "packed": ("packed/*", lambda f: command("data", "info", f / "packed", "--json")),
     "planetoid": ("planetoid/*", read_planetoid),
     "ogb": ("ogb.zip", read_ogb),
     "config": ("config.toml", read_config),
@@ -120,6 +153,11 @@ KINDS: dict[str, tuple[str, Reader]] = {
     "run": ("run/**/*.*", read_run),
     "canary": ("canary/*", read_canaries),
 }
+
+# Kinds whose damaged file is a table: the ten thousand of them are counted apart
+TABLES = (
+    "csv", "knn", "mixed", "mixed-predict", "said", "frame", "parquet", "list", "weights-csv", "split-csv",
+)  # fmt: skip
 
 
 def _network(folder: Path, form: str) -> None:

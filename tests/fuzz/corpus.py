@@ -75,6 +75,41 @@ def write_mixed(folder: Path) -> None:
     (folder / "edges.csv").write_text("src;dst\n" + "\n".join(links) + "\n")
 
 
+def write_parquet(folder: Path) -> None:
+    """The ring with typed columns: numbers with gaps, categories, dates, booleans, text."""
+    import datetime
+
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder.mkdir(parents=True, exist_ok=True)
+    day = datetime.date(2020, 1, 1)
+    nodes = {
+        "id": pa.array(range(NODES)),
+        "age": pa.array([None if i % 5 == 0 else 20.5 + i for i in range(NODES)]),
+        "city": pa.array([["Rome", "Oslo", "Lima"][i % 3] for i in range(NODES)]).dictionary_encode(),
+        "joined": pa.array([day + datetime.timedelta(days=9 * i) for i in range(NODES)]),
+        "member": pa.array([i % 4 == 0 for i in range(NODES)]),
+        "about": pa.array([f"team {i % 4} wrote of thing {i} and more" for i in range(NODES)]),
+        "label": pa.array(["ab"[i % 2] for i in range(NODES)]),
+    }
+    ends = [(i, (i + step) % NODES) for i in range(NODES) for step in (1, 5)]
+    edges = {name: pa.array([end[at] for end in ends]) for at, name in enumerate(("source", "target"))}
+    parquet.write_table(pa.table(nodes), folder / "nodes.parquet")
+    parquet.write_table(
+        pa.table(edges | {"weight": pa.array([0.5 + i % 3 for i in range(len(ends))])}), folder / "edges.parquet"
+    )
+
+
+def write_edge_list(folder: Path) -> None:
+    """The ring as nodes.tsv and a plain list of edges."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [f"n{i}\t{i / 7:.4f}\t{['Rome', 'Oslo'][i % 2]}\t{i % 2}" for i in range(NODES)]
+    (folder / "nodes.tsv").write_text("id\tf\tcity\tlabel\n" + "\n".join(rows) + "\n")
+    links = [f"n{i} n{(i + step) % NODES} 0.5" for i in range(NODES) for step in (1, 5)]
+    (folder / "edges.txt").write_text("# a ring\n" + "\n".join(links) + "\n")
+
+
 def write_networks(folder: Path) -> None:
     """The ring in the formats that NetworkX reads."""
     import networkx as nx
@@ -184,6 +219,8 @@ def write_corpus(folder: Path) -> None:
 
     write_tables(folder / "tables")
     write_mixed(folder / "mixed")
+    write_parquet(folder / "parquet")
+    write_edge_list(folder / "list")
     write_networks(folder / "networks")
     write_npz(folder / "graph.npz")
     write_weighted(folder / "weighted")
@@ -196,6 +233,7 @@ def write_corpus(folder: Path) -> None:
     quick = ["--epochs", "2", "--hidden", "4", "--tasks", "clu:clusters=2,pairdis", "--generations", "1"]
     code = main(["fit", str(folder / "tables"), *quick, "--out", str(folder / "run"), "--json"])
     assert code == 0
+    assert main(["data", "pack", str(folder / "weighted"), str(folder / "packed"), "--json"]) == 0
     code = main(["fit", str(folder / "mixed"), *quick, "--out", str(folder / "mixed-run"), "--json"])
     assert code == 0
     (folder / "mixed.agssl").write_bytes((folder / "mixed-run/seed-0/model.safetensors").read_bytes())

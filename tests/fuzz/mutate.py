@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import decimal
 import gzip
 import io
 import json
@@ -187,6 +189,36 @@ def in_array(data: bytes, rng: random.Random) -> bytes:
     return out.getvalue()
 
 
+def in_parquet(data: bytes, rng: random.Random) -> bytes:
+    """A column with odd values, of another type, gone, twice or under another name; or other rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = parquet.read_table(io.BytesIO(data))
+    at, act = rng.randrange(table.num_columns), rng.randrange(7)
+    name, column = table.column_names[at], table.column(at)
+    if act == 0:
+        table = table.remove_column(at)
+    elif act == 1:
+        table = table.append_column(name, column)
+    elif act == 2:
+        table = table.set_column(at, rng.choice(["", " ", "split", "weight", "\0", table.column_names[0]]), column)
+    elif act == 3:
+        table = table.slice(rng.randrange(table.num_rows), rng.choice((0, 1, table.num_rows)))
+    elif act == 4:
+        table = table.set_column(at, name, pa.array(rng.choice(PARQUET_COLUMNS)(table.num_rows)))
+    else:
+        values = column.to_pylist()
+        values[rng.randrange(len(values))] = rng.choice([None, *ODD_VALUES])
+        try:
+            table = table.set_column(at, name, pa.array(values))
+        except (pa.ArrowException, OverflowError):  # odd among these: then all are text
+            table = table.set_column(at, name, pa.array([str(value) for value in values]))
+    out = io.BytesIO()
+    parquet.write_table(table, out)
+    return out.getvalue()
+
+
 def in_gzip(data: bytes, rng: random.Random) -> bytes:
     return gzip.compress(damaged(gzip.decompress(data), rng), mtime=0)
 
@@ -199,7 +231,7 @@ def in_json(data: bytes, rng: random.Random) -> bytes:
 def changed(value: Any, rng: random.Random) -> Any:
     """The value with something odd somewhere in it."""
     if isinstance(value, dict) and value and rng.random() < 0.85:
-        key, act = rng.choice(list(value)), rng.random()
+        key, act = rng.choice(sorted(value)), rng.random()  # safetensors writes them in any order
         if act < 0.1:
             return {k: v for k, v in value.items() if k != key}
         if act < 0.2:
@@ -228,14 +260,31 @@ def in_safetensors(data: bytes, rng: random.Random) -> bytes:
         header = damaged(header, rng)
     else:
         about = json.loads(header)
-        part = "__metadata__" if rng.random() < 0.7 else rng.choice(list(about))
+        part = "__metadata__" if rng.random() < 0.7 else rng.choice(sorted(about))
         header = json.dumps(about | {part: changed(about[part], rng)}).encode()
     return len(header).to_bytes(8, "little") + header + body
 
 
+# What a column of n rows may hold instead
+PARQUET_COLUMNS: tuple[Callable[[int], list[Any]], ...] = (
+    lambda n: [None] * n,
+    lambda n: [b"\xff\xfe"] * n,
+    lambda n: [[1, 2]] * n,
+    lambda n: [{"a": 1}] * n,
+    lambda n: [float("inf")] * n,
+    lambda n: [decimal.Decimal("1.5")] * n,
+    lambda n: [datetime.datetime.max] * n,
+    lambda n: [datetime.timedelta(days=1)] * n,
+    lambda n: [datetime.time(1, 2)] * n,
+    lambda n: [-(2**63)] * n,
+    lambda n: [True] * n,
+)
+
 INSIDE: tuple[tuple[Callable[[bytes], bool], Callable[[bytes, random.Random], bytes]], ...] = (
     (lambda data: data.startswith(b"PK"), in_zip),
     (lambda data: data.startswith(b"\x1f\x8b"), in_gzip),
+    (lambda data: data.startswith(b"PAR1"), in_parquet),
+    (lambda data: data.startswith(b"\x93NUMPY"), in_array),
     (lambda data: data[8:9] == b"{", in_safetensors),
     (lambda data: data[:1] in (b"{", b"["), in_json),
 )

@@ -1,4 +1,4 @@
-"""Many damaged files, in processes whose memory is limited: `python tests/fuzz/torture.py --cases 10000`.
+"""Many damaged files, in processes whose memory is limited: `python tests/fuzz/torture.py --cases 26000`.
 
 Every case is a kind of file and a number, so a fault can be had again: `--kind npz --first 1234 --cases 1`.
 """
@@ -62,7 +62,7 @@ def _taken() -> int:
 
 def torture(cases: int, kinds: list[str] | None = None, first: int = 0, batch: int = BATCH) -> dict:
     """Run the cases; the figures, with every fault."""
-    from fuzz.cases import KINDS
+    from fuzz.cases import KINDS, TABLES
 
     chosen = kinds or list(KINDS)
     start, seen, peak, crashes = time.monotonic(), [], 0, []
@@ -97,6 +97,7 @@ def torture(cases: int, kinds: list[str] | None = None, first: int = 0, batch: i
         by_kind[outcome["kind"]][outcome["verdict"].split(":")[0]] += 1
     return {
         "cases": len(seen) + len(crashes),
+        "tables": sum(o["kind"] in TABLES for o in seen),
         "refused": sum(o["verdict"] == "refused" for o in seen),
         "accepted": sum(o["verdict"] == "accepted" for o in seen),
         "faults": len(faults) + len(crashes),
@@ -111,7 +112,7 @@ def torture(cases: int, kinds: list[str] | None = None, first: int = 0, batch: i
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=10_000)
+    parser.add_argument("--cases", type=int, default=26_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--kind", action="append")
     parser.add_argument("--out", help="write the figures to this file")

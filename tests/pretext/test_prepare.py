@@ -116,7 +116,7 @@ def test_the_number_of_parts_is_the_papers_for_its_graphs(monkeypatch, name: str
         asked.append(count)
         return np.zeros(graph.num_nodes, dtype=np.int64)
 
-    monkeypatch.setattr("agssl.pretext.par.metis_parts", record)
+    monkeypatch.setattr("agssl.pretext.par.cut_graph", record)
     graph = build(1500, [(0, 1)], name=name)
     prepared(make_task("par"), graph)
     assert asked == [parts]

@@ -17,6 +17,7 @@ import pytest
 
 import agssl
 from agssl.base.errors import AgsslError, GraphError, SettingsError
+from agssl.base.install import install_line
 from agssl.base.processes import work
 from agssl.cli.main import main
 from agssl.scale import cluster as cluster_module
@@ -33,7 +34,7 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys:
         ["bench", "table1", "--ray"],
     ):
         assert main(words) == 2
-        assert "pip install 'agssl[scale]'" in capsys.readouterr().err
+        assert install_line("scale") in capsys.readouterr().err
 
 
 def test_an_item_is_refused_where_other_versions_are_installed() -> None:

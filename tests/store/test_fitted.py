@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -103,7 +104,16 @@ def test_a_header_that_lies_is_refused(saved: Path) -> None:
     whole = saved.read_bytes()
     huge = about | {"shape": about["shape"] | {"hidden": 10**9}}
     other = about | {"settings": about["settings"] | {"tau": -1}}
-    for text in (json.dumps(huge), json.dumps(other), "{}", "[]", "not json", json.dumps(about | {"seed": "x"})):
+    odd = about | {"shape": about["shape"] | {"skip_weight": {"a": 1}}}
+    for text in (
+        json.dumps(huge),
+        json.dumps(other),
+        json.dumps(odd),
+        "{}",
+        "[]",
+        "not json",
+        json.dumps(about | {"seed": "x"}),
+    ):
         saved.write_bytes(whole)
         _rewrite(saved, about=text)
         with pytest.raises(AgsslError):
@@ -114,3 +124,11 @@ def test_a_missing_tensor_is_refused(saved: Path) -> None:
     _rewrite(saved, drop="logits")
     with pytest.raises(DataError, match="damaged"):
         load_fitted(saved)
+
+
+def test_weights_that_are_no_numbers_are_refused_when_they_are_used(fitted: FittedModel, tiny_graph: Graph) -> None:
+    infer(fitted.model, tiny_graph)
+    with torch.no_grad():
+        next(fitted.model.parameters()).fill_(float("nan"))
+    with pytest.raises(DataError, match="no finite numbers: its weights are damaged"):
+        infer(fitted.model, tiny_graph)

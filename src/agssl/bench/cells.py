@@ -15,7 +15,7 @@ from agssl.base.spec import Spec
 from agssl.config import Settings, effective
 from agssl.encoders import ENCODERS
 from agssl.integrate import INTEGRATORS
-from agssl.pretext.prepare import make_task
+from agssl.pretext.prepare import make_task, partition_plan
 
 SCHEMA = 2  # raise it when records change their meaning: older ones are then run again
 
@@ -45,6 +45,7 @@ class Cell:
         kinds.append(ENCODERS[Spec.parse(self.settings.encoder).name])
         hashes = plugin_hashes(*kinds)
         settings |= {"plugins": hashes} if hashes else {}
+        settings |= partition_plan(self.settings)
         parts = [SCHEMA, self.dataset, settings, self.seed, self.cost]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
 

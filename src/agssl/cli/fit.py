@@ -24,6 +24,7 @@ from agssl.cli.options import (
     cores,
     make_plan,
     say_columns,
+    say_partition,
     say_weights,
     table_options,
     with_ray,
@@ -158,7 +159,7 @@ def run_fit(args: argparse.Namespace) -> int:
         check_memory(graph, settings, expected)
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     together = {"workers": args.workers} if args.workers > 1 else {}
-    asked |= together | plugin_plan()
+    asked |= together | plugin_plan() | say_partition(settings)
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
     asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe)
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"

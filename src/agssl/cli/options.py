@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import SettingsError
+from agssl.base.install import install_line
 from agssl.cli.common import say
 from agssl.config import DESCRIBED, RUN_KEYS, Settings, none_for_zero, read_toml
 from agssl.config.kinds import Flag, Kind
@@ -79,6 +80,17 @@ def say_weights(graph: Graph) -> None:
     if about is not None:
         span = f"{about['min']:.4g} to {about['max']:.4g}, {about['mean']:.4g} on average"
         say(f"edge weights are used ({span}); --unweighted ignores them")
+
+
+def say_partition(settings: Settings) -> dict[str, str]:
+    """One line where partitions are cut without METIS, and what the plan of the fit says of it."""
+    from agssl.pretext.prepare import partition_plan
+
+    plan = partition_plan(settings)
+    if plan:
+        line = "pymetis is not installed, so the graph is cut into parts by a method of our own, about as well"
+        say(f"{line}; for METIS: {install_line('metis')}")
+    return plan
 
 
 def add_tables(parser: argparse.ArgumentParser, same: str = "", *, encodes: bool = True) -> None:

@@ -19,6 +19,7 @@ from agssl.cli.options import (
     check_jobs,
     given_settings,
     make_plan,
+    say_partition,
     say_weights,
     table_options,
     workers,
@@ -117,6 +118,7 @@ def run_tune(args: argparse.Namespace) -> int:
     how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_weights(graph)
+    say_partition(plan.settings)
     if graph.missing is not None:
         raise GraphError(graph.missing)
     graphs = {seed: without_test(graph, plan.split, seed) for seed in seeds}

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from agssl.base.errors import GraphError, MissingExtraError
+from agssl.base.errors import GraphError
+from agssl.base.install import missing_extra
 from agssl.data.columns import Columns, TableOptions
 from agssl.data.frames import arrow_array, edge_ends, edge_weights, from_frame, is_frame, packages
 from agssl.data.graph import Graph
@@ -130,7 +131,7 @@ def to_pyg(graph: Graph) -> Data:
     try:
         from torch_geometric.data import Data
     except ImportError as error:
-        raise MissingExtraError("to_pyg needs torch_geometric; pip install 'agssl[pyg]'") from error
+        raise missing_extra("to_pyg needs torch_geometric", "pyg") from error
 
     data = Data(
         x=_features_to_torch(graph.x),

@@ -143,7 +143,7 @@ def edge_ends(edges: Any, ids: np.ndarray, options: TableOptions | None = None) 
     if is_frame(edges):
         table = frame_table(edges)
         sides = end_columns(table.column_names, "the table of edges", options or TableOptions())
-        ends = [as_text(table[side]) for side in sides]
+        ends = [as_text(table[side], side) for side in sides]
         empty = next((side for side, end in zip(sides, ends, strict=True) if end.null_count), None)
         if empty is not None:
             raise GraphError(f"the table of edges has a row without {empty}; fill it in or drop the row")
@@ -193,7 +193,7 @@ def _unknown(node: str, ids: np.ndarray) -> GraphError:
 
 def _row_names(frame: Any, table: pa.Table, column: str | None) -> np.ndarray:
     if column is not None:
-        text = as_text(table[column])
+        text = as_text(table[column], column)
         if text.null_count or pc.count_distinct(text).as_py() < len(text):
             raise GraphError(f"the column {column!r} of ids has values that are missing or occur twice; mend them")
         return np.array(text.to_pylist(), dtype=str)

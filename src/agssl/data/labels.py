@@ -254,7 +254,7 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return (value.decode() if isinstance(value, bytes) else str(value)).strip()
+    return (value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)).strip()
 
 
 def _is_number_or_none(value: Any) -> bool:

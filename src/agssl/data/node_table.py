@@ -94,11 +94,11 @@ def choose_ids(table: pa.Table, chosen: str | None, taken: Collection[str], what
             raise no_column(what, chosen, table.column_names, "Say which column has the ids with --id")
         return chosen
     candidates = id_columns(table.column_names, taken)
-    found = next((name for name in candidates if name.lower() == "id" or _distinct(table[name])), None)
+    found = next((name for name in candidates if name.lower() == "id" or _distinct(table[name], name)), None)
     if found is None and needed:
         raise no_column(what, "id", table.column_names, "Say which column has the ids with --id, or add it")
     return found
 
 
-def _distinct(column: pa.ChunkedArray) -> bool:
-    return not column.null_count and pc.count_distinct(as_text(column)).as_py() == len(column)
+def _distinct(column: pa.ChunkedArray, name: str) -> bool:
+    return not column.null_count and pc.count_distinct(as_text(column, name)).as_py() == len(column)

@@ -19,6 +19,7 @@ log = logging.getLogger("agssl")
 
 def open_graph(
     text: str,
+    /,  # or the option `text`, which names columns, would be taken for it
     *,
     split: str | None = "auto",
     seed: int = 0,

@@ -206,7 +206,7 @@ def end_columns(names: Sequence[str], what: Any, options: TableOptions) -> tuple
 
 def text_column(table: pa.Table, name: str, path: Path) -> pa.ChunkedArray:
     """A column of ids as trimmed strings; none may be empty."""
-    column = pc.utf8_trim_whitespace(as_text(table[name]))
+    column = pc.utf8_trim_whitespace(as_text(table[name], name))
     empty = pc.fill_null(pc.equal(column, ""), True)
     if pc.any(empty).as_py():
         row = pc.index(empty, True).as_py()
@@ -214,8 +214,11 @@ def text_column(table: pa.Table, name: str, path: Path) -> pa.ChunkedArray:
     return column
 
 
-def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as strings; whole numbers are written without a point, however they are stored."""
+def as_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """A column of this name as strings; whole numbers are written without a point, however they are stored."""
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    return pc.cast(without_points(column), pa.string())
+    try:
+        return pc.cast(without_points(column), pa.string())
+    except pa.ArrowException as error:
+        raise GraphError(f"the column {name!r} holds values of the type {column.type}; write ids as text") from error

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agssl.base.atomic import atomic_write
-from agssl.base.errors import MissingExtraError, SettingsError, unknown_name
+from agssl.base.errors import SettingsError, unknown_name
+from agssl.base.install import missing_extra
 from agssl.explain.groups import Group, by_class, by_degree
 from agssl.explain.layout import flat_map
 from agssl.metrics import softmax
@@ -134,7 +135,7 @@ def check_plotting() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError("figures need matplotlib; install it with: pip install 'agssl[plot]'") from error
+        raise missing_extra("figures need matplotlib", "plot") from error
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -1,18 +1,32 @@
-"""Graph partitioning by METIS."""
+"""Graph partitioning: by METIS where pymetis is installed, else by a method of our own."""
 
 from __future__ import annotations
 
 import io
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 
 from agssl.data.graph import Graph
+from agssl.ops.multilevel import multilevel_parts
 
 MEAN_WEIGHT = 1000  # of an edge, in the whole numbers that METIS counts in
 LARGEST_SUM = 1 << 30  # of all of them
 LARGE = 1_000_000  # edges above which METIS gets a process of its own, and with it gives its memory back
+
+
+def has_metis() -> bool:
+    """Whether pymetis is installed (extra `metis`)."""
+    return find_spec("pymetis") is not None
+
+
+def cut_graph(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:
+    """The part of every node, int64 [N]: parts of about equal size with few edges between them."""
+    if has_metis():
+        return metis_parts(graph, parts, seed)
+    return multilevel_parts(graph.adjacency(), parts, seed)
 
 
 def metis_parts(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:

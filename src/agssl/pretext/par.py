@@ -10,10 +10,11 @@ import numpy as np
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.ops.partition import metis_parts
+from agssl.ops.partition import cut_graph, has_metis
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
 
+OWN = "multilevel"  # how records call our own method
 PAPER_PARTS = {
     "cora": 400,
     "citeseer": 1000,
@@ -27,7 +28,9 @@ PAPER_PARTS = {
 
 
 class Partition(PseudoLabels):
-    """Cross-entropy on METIS parts, which carry topology-level knowledge.
+    """Cross-entropy on the parts of a partition by METIS, which carry topology-level knowledge.
+
+    Without pymetis the partition is `agssl.ops.multilevel`'s.
 
     Args:
         parts: number of parts; None takes the paper's for its datasets, and about ten nodes per part (at most 400
@@ -45,18 +48,22 @@ class Partition(PseudoLabels):
             )
         self.parts = parts
 
+    def settings(self) -> dict[str, object]:
+        """The number of parts; and who cuts them, where it is not METIS, since the targets are others then."""
+        return super().settings() | ({} if has_metis() else {"by": OWN})
+
     def count(self, graph: Graph) -> int:
         """How many parts this graph is to be cut into."""
         return self.parts or PAPER_PARTS.get(graph.name) or min(400, max(2, graph.num_nodes // 10))
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
-        """METIS labels, renumbered so that no class is empty (METIS may leave parts unused)."""
+        """The parts, renumbered so that no class is empty (METIS may leave parts unused)."""
         parts = self.count(graph)
         if self.parts is not None and parts > graph.num_nodes:
             raise SettingsError(
                 f"par: {parts} parts for a graph of {graph.num_nodes} nodes; ask for at most {graph.num_nodes} parts"
             )
-        labels = metis_parts(graph, min(parts, graph.num_nodes), seed=rng.key() & 0x7FFFFFFF)
+        labels = cut_graph(graph, min(parts, graph.num_nodes), seed=rng.key() & 0x7FFFFFFF)
         return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
 
 

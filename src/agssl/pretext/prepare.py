@@ -18,7 +18,9 @@ from agssl.base.rng import Rng
 from agssl.base.spec import Spec
 from agssl.config import Settings
 from agssl.data.graph import Graph
+from agssl.ops.partition import has_metis
 from agssl.pretext.base import TASKS, Targets, Task
+from agssl.pretext.par import OWN
 
 log = logging.getLogger("agssl")
 
@@ -41,6 +43,12 @@ def check_tasks(settings: Settings) -> None:
             raise SettingsError(
                 f"task {text!r} needs labels, but pre-training (strategy pf) has none; leave it out, or choose jt"
             )
+
+
+def partition_plan(settings: Settings) -> dict[str, str]:
+    """What the plan of a fit says of partitions: nothing where METIS cuts them, or none are wanted."""
+    wanted = settings.batch == "partition" or any(Spec.parse(text).name == "par" for text in settings.all_tasks)
+    return {"partition": OWN} if wanted and not has_metis() else {}
 
 
 def prepared(task: Task, graph: Graph, cache: Path | None = None) -> Targets:

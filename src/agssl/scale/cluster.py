@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, TypeVar
 
-from agssl.base.errors import DataError, MissingExtraError, SettingsError
+from agssl.base.errors import DataError, SettingsError
+from agssl.base.install import missing_extra
 from agssl.base.plugins import Plugin, loaded_plugins, take_plugins
 from agssl.base.version import __version__
 
@@ -38,9 +39,7 @@ def check_ray() -> None:
     try:
         import ray  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError(
-            "more than one machine needs Ray; install it on all of them with: pip install 'agssl[scale]'"
-        ) from error
+        raise missing_extra("more than one machine needs Ray, on all of them", "scale") from error
 
 
 class Cluster:

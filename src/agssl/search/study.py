@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agssl.base.errors import MissingExtraError, TrainingError
+from agssl.base.errors import TrainingError
+from agssl.base.install import missing_extra
 from agssl.base.plugins import loaded_plugins
 from agssl.base.processes import work
 from agssl.config import DESCRIBED, Settings, effective
@@ -44,7 +45,7 @@ def check_tuning() -> None:
     try:
         import optuna  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError("tuning needs Optuna; install it with: pip install 'agssl[tune]'") from error
+        raise missing_extra("tuning needs Optuna", "tune") from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from agssl.encoders import Network, Shape, blueprint
 from agssl.metrics import Decision, decided, mean_softmax
 from agssl.store.checkpoints import Record
 
+_KINDS: dict[str, Any] = {"int": int, "float": int | float, "str": str}  # of fields of a shape
 SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
 
 
@@ -144,6 +145,9 @@ def load_fitted(path: str | Path) -> FittedModel:
 
 def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> FittedModel:
     shape = Shape(**(about["shape"] if schema > 1 else renamed(about["shape"])))
+    for name, kind in ((f.name, _KINDS.get(str(f.type))) for f in dataclasses.fields(shape)):
+        if kind is not None and not isinstance(getattr(shape, name), kind):
+            raise TypeError(f"{name} is {getattr(shape, name)!r}")
     state = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
     if schema == 1:
         state = {_current_name(name): tensor for name, tensor in state.items()}

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from agssl.base.errors import MissingExtraError, SettingsError
+from agssl.base.errors import SettingsError
+from agssl.base.install import missing_extra
 from agssl.base.rng import Rng
 from agssl.store.checkpoints import Record
 from agssl.train.loop import Training, check_finite
@@ -30,7 +31,7 @@ def check_evolution(tasks: int) -> None:
     try:
         import cmaes  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError("autossl_search es needs cmaes; install it with: pip install 'agssl[es]'") from error
+        raise missing_extra("autossl_search es needs cmaes", "es") from error
 
 
 @dataclass(frozen=True)

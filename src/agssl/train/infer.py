@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from agssl.base.errors import GraphError
+from agssl.base.errors import DataError, GraphError
 from agssl.data.feature_norm import scaled
 from agssl.data.graph import Features, Graph
 from agssl.data.packed import row_blocks
@@ -40,7 +40,13 @@ def infer(model: Network, graph: Graph, device: str = "cpu") -> Inference:
     """Logits and hidden representations of all nodes of a graph as its user has it, in evaluation mode."""
     graph = scaled(graph, model.shape.feature_norm)
     hidden = np.empty((graph.num_nodes, model.shape.hidden), dtype=np.float32)
-    return Inference(infer_logits(model, graph, device, hidden), hidden)
+    logits = infer_logits(model, graph, device, hidden)
+    if not np.isfinite(logits).all():
+        raise DataError(
+            f"the model gives values on {graph.name} that are no finite numbers: its weights are damaged, or the "
+            "features are far from those that it was fitted on; fit again, or check the features"
+        )
+    return Inference(logits, hidden)
 
 
 @torch.no_grad()
