@@ -161,7 +161,7 @@ def run_fit(args: argparse.Namespace) -> int:
     together = {"workers": args.workers} if args.workers > 1 else {}
     asked |= together | plugin_plan() | say_partition(settings)
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
-    asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe)
+    asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe, *graph.splits)
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"
     if not args.overwrite:
         out = args.out or (out if args.restart else free_folder(out, asked, plan.seeds))

@@ -20,8 +20,8 @@ from agssl.data.columns import Columns, TableOptions
 from agssl.data.frames import arrow_array, edge_ends, edge_weights, from_frame, is_frame, packages
 from agssl.data.graph import Graph
 from agssl.data.node_table import encode, reencode
-from agssl.data.split_files import split_from_words
-from agssl.data.splits import PARTS, Split
+from agssl.data.split_files import split_from_words, splits_from_masks
+from agssl.data.splits import PARTS, PUBLIC, Split
 from agssl.data.weights import COLUMN, network_weights
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def from_pyg(data: Any, *, name: str | None = None, require_labels: bool = True,
         weights=None if weights is None else _to_numpy(weights),
         unweighted=unweighted,
         classes=extra["classes"],
-        split=_masks_to_split(masks, extra["split_origin"]),
+        **_masks_to_splits(masks, extra["split_origin"], "the PyG Data"),
         name=name or extra["name"] or "graph",
         node_names=extra["node_names"],
         missing=extra["missing"],
@@ -153,10 +153,13 @@ def to_pyg(graph: Graph) -> Data:
         data.columns = graph.columns.to_dict()
     if graph.split is not None and graph.split.fold is None:  # folds are drawn, and come with no data
         data.split_origin = graph.split.origin
-        for part, nodes in graph.split.parts().items():
-            mask = torch.zeros(graph.num_nodes, dtype=torch.bool)
-            mask[torch.from_numpy(nodes)] = True
-            data[f"{part}_mask"] = mask
+    one = () if graph.split is None or graph.split.fold is not None else (graph.split,)
+    splits = graph.splits or one
+    for part in PARTS if splits else ():
+        masks = torch.zeros(graph.num_nodes, len(splits), dtype=torch.bool)
+        for number, split in enumerate(splits):
+            masks[torch.from_numpy(getattr(split, part)), number] = True
+        data[f"{part}_mask"] = masks if graph.splits else masks[:, 0]
     return data
 
 
@@ -181,7 +184,7 @@ def from_dgl(graph: Any, *, name: str | None = None, require_labels: bool = True
         _labels(y, graph.num_nodes(), require_labels, "the DGL graph has no labels; set g.ndata['label']"),
         weights=weights,
         unweighted=unweighted,
-        split=_masks_to_split(masks, None),
+        **_masks_to_splits(masks, None, "the DGL graph"),
         name=name or "graph",
         require_labels=require_labels,
     )
@@ -275,9 +278,13 @@ def _labels(y: Any, num_nodes: int, required: bool, message: str) -> Any:
     return np.full(num_nodes, -1)
 
 
-def _masks_to_split(masks: dict[str, Any], origin: str | None) -> Split | None:
-    found = {part: _to_numpy(mask) for part, mask in masks.items() if mask is not None}
-    return Split.from_arrays(found, origin=origin or "public") if found else None
+def _masks_to_splits(masks: dict[str, Any], origin: str | None, what: str) -> dict[str, Any]:
+    """The arguments `split` or `splits` of `Graph.from_arrays`: masks are [N], or [N, S] for S splits."""
+    found = {part: np.asarray(_to_numpy(mask)) for part, mask in masks.items() if mask is not None}
+    if any(mask.ndim == 2 for mask in found.values()):
+        nodes = len(next(iter(found.values())))
+        return {"splits": splits_from_masks({part: mask.T for part, mask in found.items()}, nodes, what)}
+    return {"split": Split.from_arrays(found, origin=origin or PUBLIC) if found else None}
 
 
 def _features_to_torch(x: Any) -> Any:

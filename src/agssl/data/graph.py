@@ -52,6 +52,7 @@ class Graph:
         class_kind: what the names of the classes were before they were text: str, int, float or bool.
         columns: how the columns of a table became the features; None: the features have no names.
         named: whether it is one of the named datasets, which keep to the split that others measure them by.
+        splits: those that came with the data, where there are several: `make_split` settles one by seed.
 
     Example:
         >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
@@ -76,6 +77,7 @@ class Graph:
     class_kind: str = "str"  # of `agssl.data.labels.KINDS`
     columns: Columns | None = None
     named: bool = False
+    splits: tuple[Split, ...] = ()
 
     @classmethod
     def from_arrays(
@@ -88,6 +90,7 @@ class Graph:
         unweighted: bool = False,
         classes: Sequence[Any] | None = None,
         split: Split | None = None,
+        splits: Sequence[Split] = (),
         name: str = "graph",
         node_names: Any = None,
         num_nodes: int | None = None,
@@ -110,6 +113,7 @@ class Graph:
             unweighted: ignore weights, whatever they are.
             classes: names of the classes; numbers in `y` are then positions in it.
             split: the split that comes with the data.
+            splits: in its place, several of them.
             name: what to call the graph in messages and results.
             node_names: N distinct names.
             num_nodes: N, to be checked against the rest.
@@ -138,14 +142,15 @@ class Graph:
         indptr, indices, found, report = clean_edges(
             edges, len(labels), weights, unweighted=unweighted, names=names_array
         )
-        if split is not None:
-            check_split(split, labels)
+        for one in (*splits, *([] if split is None else [split])):
+            check_split(one, labels)
         if notify and str(report):
             log.warning("%s: %s", name, report)
         if notify and found is not None and not 1 / FAR <= found.mean(dtype=np.float64) <= FAR:
             advice = "but a node counts itself with weight 1; divide the weights by a typical one"
             log.warning("%s: edge weights are %.3g on average, %s", name, found.mean(dtype=np.float64), advice)
-        return cls(indptr, indices, features, labels, names, split, name, names_array, missing, found, kind, columns)
+        about = (split, name, names_array, missing, found, kind, columns, tuple(splits))
+        return cls(indptr, indices, features, labels, names, *about)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For other processes: a graph on disk is opened there again, and not sent."""
@@ -154,7 +159,7 @@ class Graph:
         folder = stored_in(self)
         if folder is None:
             return super().__reduce_ex__(protocol)
-        names = ["y", "classes", "split", "name", "node_names", "missing", "class_kind", "named"]
+        names = ["y", "classes", "split", "splits", "name", "node_names", "missing", "class_kind", "named"]
         names += ["weights"] if self.weights is None else []  # the folder may have some
         return _opened, (folder, {name: getattr(self, name) for name in names})
 
@@ -218,8 +223,8 @@ class Graph:
         return self if self.weights is None else replace(self, weights=None)
 
     def with_split(self, split: Split) -> Graph:
-        """The same graph with another split."""
-        return replace(self, split=split)
+        """The same graph with this split, and no others."""
+        return replace(self, split=split, splits=())
 
     def with_labels(self, y: Any) -> Graph:
         """The same graph with other labels (-1 for unlabelled) and no split."""
@@ -228,7 +233,7 @@ class Graph:
             raise GraphError(
                 f"there are {len(labels)} labels for {self.num_nodes} nodes; give one per node, -1 if unknown"
             )
-        return replace(self, y=labels, classes=names, class_kind=kind, split=None, named=False)
+        return replace(self, y=labels, classes=names, class_kind=kind, split=None, splits=(), named=False)
 
     def hide_test(self) -> Graph:
         """The same graph with the labels of the test nodes, and of nodes in no part of the split, removed.
@@ -239,7 +244,7 @@ class Graph:
         y = np.full_like(self.y, -1)
         for part in (self.split.train, self.split.val):
             y[part] = self.y[part]
-        return replace(self, y=y)
+        return replace(self, y=y, splits=())
 
     def info(self) -> dict[str, Any]:
         """The facts about the graph, ready for JSON; `weights` and `missing` are there only where something is."""

@@ -7,7 +7,7 @@
 | `x.npy`, or `x_indptr.npy`, `x_indices.npy`, `x_data.npy` | features, dense float32 [N, d] or CSR |
 | `y.npy` | labels, int64 [N], -1 for unlabelled |
 | `weights.npy` | weights of the edges, float32 [2E] beside `indices`, in a folder of version 2 |
-| `split.npz`, `node_names.npy` | where the graph has them |
+| `split.npz`, `splits.npz`, `node_names.npy` | where the graph has them; in `splits.npz` are masks [S, N] by part |
 
 A folder is there in full or not at all. Opening reads the adjacency once, to check it, and nothing of the features.
 """
@@ -26,10 +26,12 @@ import scipy.sparse as sp
 
 from agssl.base.atomic import atomic_folder, write_json
 from agssl.base.errors import DataError, GraphError
+from agssl.data.arrays import Archive
 from agssl.data.columns import Columns
 from agssl.data.graph import Features, Graph
 from agssl.data.labels import KINDS
-from agssl.data.splits import Split, check_split
+from agssl.data.split_files import splits_from_masks
+from agssl.data.splits import PARTS, Split, check_split
 from agssl.data.validate import check_node_names
 from agssl.data.weights import LEAST, MOST
 
@@ -99,6 +101,12 @@ def seal(folder: Path, graph: Graph, source: Mapping[str, Any] | None = None) ->
     """
     if graph.split is not None:
         np.savez(folder / "split.npz", **graph.split.to_arrays())  # type: ignore[arg-type]
+    if graph.splits:
+        masks = {part: np.zeros((len(graph.splits), graph.num_nodes), dtype=bool) for part in PARTS}
+        for number, split in enumerate(graph.splits):
+            for part in PARTS:
+                masks[part][number, getattr(split, part)] = True
+        np.savez_compressed(folder / "splits.npz", **masks)  # type: ignore[arg-type]
     if graph.node_names is not None:
         np.save(folder / "node_names.npy", graph.node_names, allow_pickle=False)
     meta = {
@@ -167,13 +175,14 @@ def open_packed(folder: str | os.PathLike[str], *, name: str | None = None) -> G
         names = None
         if (folder / "node_names.npy").exists():
             names = check_node_names(_load(folder, "node_names", "U", (nodes,)), nodes)
-        split = _split(folder, meta, y)
+        split, splits = _split(folder, meta, y), _splits(folder, y)
     except GraphError as error:
-        raise _bad(folder, "split.npz or node_names.npy", str(error)) from error
+        raise _bad(folder, "split.npz, splits.npz or node_names.npy", str(error)) from error
     x = _features(folder, nodes, columns, meta["sparse"])
     classes = tuple(meta["classes"])
     kind, name, encoding = meta.get("class_kind", "str"), name or meta["name"], _columns(folder, meta)
-    return Graph(indptr, indices, x, y, classes, split, name, names, meta["missing"], weights, kind, encoding)
+    about = (split, name, names, meta["missing"], weights, kind, encoding, splits)
+    return Graph(indptr, indices, x, y, classes, *about)
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
@@ -269,6 +278,15 @@ def _split(folder: Path, meta: dict[str, Any], y: np.ndarray) -> Split | None:
         raise
     except Exception as error:  # NumPy's parser of headers raises almost anything
         raise _bad(folder, "split.npz", " ".join(str(error).split())) from error
+
+
+def _splits(folder: Path, y: np.ndarray) -> tuple[Split, ...]:
+    path = folder / "splits.npz"
+    if not path.exists():
+        return ()
+    arrays = Archive(path)
+    splits = splits_from_masks({part: arrays[part] for part in PARTS if part in arrays}, len(y), path.name)
+    return tuple(check_split(split, y) for split in splits)
 
 
 def _check_rows(folder: Path, indptr: np.ndarray, indices: np.ndarray, rows: int, columns: int, name: str) -> None:

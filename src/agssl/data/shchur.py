@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from agssl.base.errors import DataError, GraphError
 from agssl.data.arrays import Archive
 from agssl.data.graph import Graph
+from agssl.data.split_files import splits_from_masks
+from agssl.data.splits import PARTS
 
 
 def read_shchur(
@@ -25,7 +27,8 @@ def read_shchur(
 
     Args:
         path: file with `adj_data, adj_indices, adj_indptr, adj_shape`, the same for `attr` (or a dense `attr_matrix`),
-            `labels`, and optionally `node_names` and `class_names`.
+            `labels`, and optionally `node_names`, `class_names`, and several splits as `train_masks`, `val_masks` and
+            `test_masks` [S, N].
         name: what to call the graph; the file's name by default.
         binary: make every positive feature 1, as the usual loaders of the Amazon and Coauthor graphs do.
         require_labels: as for `Graph.from_arrays`.
@@ -37,6 +40,7 @@ def read_shchur(
     x = arrays["attr_matrix"] if "attr_matrix" in arrays else _csr(arrays, "attr", path)
     y = np.full(adjacency.shape[0], -1) if "labels" not in arrays and not require_labels else arrays["labels"]
     classes, node_names = _names(arrays, "class_names"), _names(arrays, "node_names")
+    masks = {part: arrays[f"{part}_masks"] for part in PARTS if f"{part}_masks" in arrays and "labels" in arrays}
     if binary:
         x = (x > 0).astype(np.float32)
     return Graph.from_arrays(
@@ -44,6 +48,7 @@ def read_shchur(
         x,
         y,
         classes=classes,
+        splits=splits_from_masks(masks, adjacency.shape[0], str(path)),
         name=name or path.stem,
         node_names=node_names,
         require_labels=require_labels,

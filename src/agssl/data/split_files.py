@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from agssl.base.errors import DataError, GraphError
 from agssl.data.arrays import Archive
-from agssl.data.splits import PARTS, Split
+from agssl.data.splits import PARTS, Split, public_origin
 
 _OTHER_NAMES = {"valid": "val", "validation": "val"}
 _ENDINGS = ("_mask", "_idx", "_index")
@@ -120,6 +121,29 @@ def _nodes(part: str, values: Any, path: Path, num_nodes: int, names: np.ndarray
     if unknown:
         raise GraphError(f"the {part} part of {path} has the node {unknown[0]!r}, which the graph lacks; check its ids")
     return np.array([position[str(v)] for v in array.ravel().tolist()], dtype=np.int64)
+
+
+def splits_from_masks(masks: Mapping[str, np.ndarray], num_nodes: int, where: str) -> tuple[Split, ...]:
+    """The numbered splits of masks [S, N] named train, val and test (the last may be absent).
+
+    Args:
+        masks: by part; booleans, or 0 and 1.
+        num_nodes: N.
+        where: they are from, for messages.
+    """
+    shape = next((mask.shape for mask in masks.values()), ())
+    for part, mask in masks.items():
+        if mask.ndim != 2 or mask.shape != shape or mask.shape[1] != num_nodes:
+            raise GraphError(
+                f"{where}: the {part} masks have shape {mask.shape}, but the graph has {num_nodes} nodes; "
+                "give one row per split, equally many for train, val and test"
+            )
+        if mask.dtype.kind != "b" and not (mask.dtype.kind in "iu" and np.isin(mask, (0, 1)).all()):
+            raise GraphError(f"{where}: the {part} masks are no masks but {mask.dtype}; write true or false")
+    return tuple(
+        Split.from_arrays({part: mask[number].astype(bool) for part, mask in masks.items()}, public_origin(number))
+        for number in range(shape[0] if shape else 0)
+    )
 
 
 def split_from_words(words: list[str], ids: np.ndarray, where: str) -> Split | None:

@@ -4,7 +4,8 @@ A split is asked for by a short text, recorded with every run, and travels with 
 
 | text | meaning |
 |---|---|
-| `public` | the one that came with the data |
+| `public` | the one that came with the data; of several, number seed mod S |
+| `public:3` | number 3, counted from 0, of several that came with the data |
 | `random` or `random:20/500/1000` | 20 per class to train, 500 to validate, 1000 to test, drawn by seed |
 | `per-class:20/30` | 20 per class to train, 30 per class to validate, all the rest to test |
 | `fraction:0.6/0.2/0.2` | shares of the labelled nodes, class by class |
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from agssl.data.graph import Graph
 
 PARTS = ("train", "val", "test")
+PUBLIC = "public"  # origin of a split that came with the data; one of several has its number after it
 RANDOM = "random:20/500/1000"
 FRACTION = "fraction:0.6/0.2/0.2"
 FOLDS, HELD_OUT = 5, 0.2
@@ -53,7 +55,7 @@ class Split:
     train: np.ndarray  # int64 [n_train]
     val: np.ndarray  # int64 [n_val]
     test: np.ndarray  # int64 [n_test]
-    origin: str = "public"  # the text that asked for it, with the seed where one was used
+    origin: str = PUBLIC  # the text that asked for it, with the seed where one was used
     fold: np.ndarray | None = None  # int64 [n_val]: in which fold each node of `val` is held out
 
     def sizes(self) -> dict[str, int]:
@@ -76,7 +78,7 @@ class Split:
         return [Split(np.setdiff1d(self.train, nodes), nodes, self.test, self.origin) for nodes in held]
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], origin: str = "public") -> Split:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], origin: str = PUBLIC) -> Split:
         """A split from index lists or boolean masks named train, val and test (the last may be absent)."""
         missing = [part for part in PARTS[:2] if part not in arrays]
         if missing:
@@ -156,20 +158,16 @@ def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
     """The split that the text `spec` asks for (see the table above), checked against the graph.
 
     Args:
-        spec: `auto`, `public`, `benchmark`, `random[:a/b/c]`, `per-class:a/b`, `fraction:a/b/c`, `cv[:k]`,
+        spec: `auto`, `public[:number]`, `benchmark`, `random[:a/b/c]`, `per-class:a/b`, `fraction:a/b/c`, `cv[:k]`,
             `holdout[:a]`, or a path.
-        graph: for its labels, its public split and its node names.
-        rng: all that the draw depends on, beside the labels.
+        graph: for its labels, its public splits and its node names.
+        rng: all that the draw depends on, beside the labels; its seed also chooses among public splits.
     """
     kind, _, rest = spec.strip().partition(":")
     if kind in ("auto", "benchmark") and not rest:
         return _auto(graph, rng, benchmark=kind == "benchmark" or graph.named)
-    if kind == "public" and not rest:
-        if graph.split is None or graph.split.origin != "public":
-            raise SettingsError(
-                f"{graph.name} came without a split of its own; ask for another one, as in --split {RANDOM}"
-            )
-        return graph.split
+    if kind == "public":
+        return _public(graph, rest, rng)
     if Path(spec).suffix.lower() in (".npz", ".json", ".csv"):
         from agssl.data.split_files import read_split
 
@@ -197,9 +195,43 @@ def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
     return check_split(Split(train, val, test, f"{kind}:{rest} (seed {rng.seed})"), graph.y)
 
 
+def public_origin(number: int | str) -> str:
+    """The origin of one of several splits that came with the data.
+
+    >>> public_origin(3)
+    'public (split 3)'
+    """
+    return f"{PUBLIC} (split {number})"
+
+
+def _brought(graph: Graph) -> tuple[Split, ...]:
+    """The splits that came with the data; where one of several was chosen, this one."""
+    if graph.splits or graph.split is None:
+        return graph.splits
+    origin = graph.split.origin
+    return (graph.split,) if origin == PUBLIC or origin.startswith(f"{PUBLIC} (") else ()
+
+
+def _public(graph: Graph, number: str, rng: Rng) -> Split:
+    """The split that came with the data: of several, the one with that number, or else the seed's."""
+    found = _brought(graph)
+    if not found:
+        raise SettingsError(
+            f"{graph.name} came without a split of its own; ask for another one, as in --split {RANDOM}"
+        )
+    if not number:
+        return found[rng.seed % len(found)]
+    chosen = [split for split in found if split.origin == public_origin(number)]
+    if not chosen:
+        several = f"brings {len(found)}, so ask for one of public:0 to public:{len(found) - 1}"
+        only = f"has one only, {found[0].origin}; ask for public"
+        raise SettingsError(f"the split public:{number} is not there: {graph.name} {several if graph.splits else only}")
+    return chosen[0]
+
+
 def _auto(graph: Graph, rng: Rng, benchmark: bool) -> Split:
-    if graph.split is not None and graph.split.origin == "public":
-        return graph.split
+    if _brought(graph):
+        return _public(graph, "", rng)
     counts = np.unique(graph.y[graph.y >= 0], return_counts=True)[1]
     if not benchmark:
         return make_split(f"cv:{FOLDS}" if counts.sum() < PLENTY else f"holdout:{HELD_OUT}", graph, rng)

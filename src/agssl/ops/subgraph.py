@@ -96,6 +96,7 @@ def induced(graph: Graph, nodes: np.ndarray) -> Graph:
         x=graph.x[nodes],
         y=graph.y[nodes],
         split=None if graph.split is None else _split_within(graph.split, inside, place),
+        splits=(),
         node_names=None,
     )
 

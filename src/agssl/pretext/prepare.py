@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
 import json
-import logging
 from pathlib import Path
 
-import numpy as np
-
-from agssl.base.atomic import write_bytes
-from agssl.base.errors import DataError, SettingsError
+from agssl.base.array_cache import cached_arrays
+from agssl.base.errors import SettingsError
 from agssl.base.plugins import plugin_hashes
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
@@ -21,8 +16,6 @@ from agssl.data.graph import Graph
 from agssl.ops.partition import has_metis
 from agssl.pretext.base import TASKS, Targets, Task
 from agssl.pretext.par import OWN
-
-log = logging.getLogger("agssl")
 
 VERSION = 2  # raise it when a task's targets change their meaning
 
@@ -57,20 +50,8 @@ def prepared(task: Task, graph: Graph, cache: Path | None = None) -> Targets:
     A cache file that can't be read is computed again: the cache is never worth an error.
     """
     path = cache / f"{task.name}-{_key(task, graph)}.npz" if cache is not None else None
-    if path is not None and path.exists():
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                return {name: stored[name] for name in stored.files}
-        except Exception:  # a damaged archive can raise almost anything
-            log.info("the cache file %s is damaged; its targets are computed again", path)
     # The same targets whatever the seed of the run: they are a property of the graph.
-    targets = task.prepare(graph, Rng(0).child("prepare", task.name))
-    if path is not None:
-        buffer = io.BytesIO()
-        np.savez(buffer, **targets)  # type: ignore[arg-type]
-        with contextlib.suppress(DataError):
-            write_bytes(path, buffer.getvalue())
-    return targets
+    return cached_arrays(path, lambda: task.prepare(graph, Rng(0).child("prepare", task.name)))
 
 
 def _key(task: Task, graph: Graph) -> str:
