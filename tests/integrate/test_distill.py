@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agssl.base.rng import Rng
 from agssl.encoders import Shape
 from agssl.integrate import INTEGRATORS, Integrator, Knowledge
-from agssl.train.distill import Distillation, degree_buckets, distill_kl, train_student
+from agssl.train.distill import Distillation, Lesson, degree_buckets, distill_kl, train_student
 from agssl.train.loop import Schedule, Training
 from agssl.train.problem import Problem
 from reference import integration
@@ -74,7 +74,8 @@ def test_the_gradient_of_kl_does_not_shrink_with_the_temperature() -> None:
 
 def student_run(integrator: Integrator, problem: Problem, knowledge: Knowledge, epochs: int = 3, **how: object):  # type: ignore[no-untyped-def]
     schedule = Schedule(epochs=epochs)
-    return train_student(problem, knowledge, integrator, Distillation(**how), Training(schedule), Rng(0))  # type: ignore[arg-type]
+    lesson = Lesson(problem, knowledge, integrator)
+    return train_student([lesson], Distillation(**how), Training(schedule), Rng(0))  # type: ignore[arg-type]
 
 
 def integrator_gradients(name: str, **how: object) -> list[torch.Tensor]:

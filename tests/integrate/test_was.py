@@ -12,7 +12,7 @@ from agssl.base.rng import Rng
 from agssl.encoders import Shape
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.integrate.was import MOMENTUM, WeighAndSelect, selected_softmax, selection_probabilities, straight_through
-from agssl.train.distill import Distillation, train_student
+from agssl.train.distill import Distillation, Lesson, train_student
 from agssl.train.loop import Schedule, Training
 from agssl.train.problem import Problem
 from reference.graphs import blocks_graph
@@ -108,7 +108,7 @@ def test_weights_and_selection_both_learn_in_training() -> None:
     nodes = torch.from_numpy(problem.val_nodes)
     known = Knowledge(logits, nodes, problem.labels[nodes], logits[:, nodes])
     was = INTEGRATORS["was"](known, Rng(0))
-    student = train_student(problem, known, was, Distillation(), Training(Schedule(epochs=60)), Rng(0))
+    student = train_student([Lesson(problem, known, was)], Distillation(), Training(Schedule(epochs=60)), Rng(0))
     assert not torch.equal(was.projection, torch.eye(3))
     assert was.slow_mu.abs().sum() > 0
     assert student.weights.argmax(1).bincount(minlength=3).argmax() == 1

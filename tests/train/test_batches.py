@@ -26,6 +26,7 @@ from agssl.pretext.prepare import make_task
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
+from agssl.train.evaluate import evaluate
 from agssl.train.methods import train_method
 from agssl.train.problem import Problem
 from reference import dense
@@ -182,8 +183,8 @@ def test_evaluation_is_that_of_the_whole_graph(monkeypatch, head, layers, densit
     problem = batched(graph, "partition", head=head, layers=layers)
     assert (problem.plans.evaluation is None) == (most == 10)
     model = Network(problem.shape, Rng(3))
-    expected = Problem.of(graph, problem.shape).evaluate(model)
-    assert problem.evaluate(model) == pytest.approx(expected, rel=1e-5)
+    expected = evaluate([Problem.of(graph, problem.shape)], [model])
+    assert evaluate([problem], [model]) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("mode", MODES)

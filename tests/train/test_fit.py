@@ -14,6 +14,7 @@ from agssl.encoders import Network, Shape
 from agssl.pretext.clu import Clusters
 from agssl.pretext.par import Partition
 from agssl.train.infer import infer
+from agssl.train.evaluate import evaluate
 from agssl.train.methods import MethodResult, train_method
 from agssl.train.problem import Problem
 from reference import dense
@@ -205,7 +206,7 @@ def test_evaluation_of_needed_rows_equals_evaluation_of_all(density: float) -> N
     for changes in ({}, {"head": "linear"}, {"skip_weight": 0.4}):
         problem = Problem.of(graph, Shape(8, 4, 3, **changes))
         model = Network(problem.shape, Rng(0))
-        logits, measured = problem.logits(model), problem.evaluate(model)
+        logits, measured = problem.logits(model), evaluate([problem], [model])
         for part, nodes in (("train", problem.train_nodes), ("val", problem.val_nodes)):
             right = (logits[nodes].argmax(1).numpy() == graph.y[nodes]).mean()
             assert measured[f"{part}_accuracy"] == pytest.approx(right)

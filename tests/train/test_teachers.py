@@ -9,7 +9,7 @@ from agssl.base.errors import SettingsError
 from agssl.data.graph import Graph
 from agssl.encoders import Shape
 from agssl.pretext import ALPHA_GRID, TASKS
-from agssl.train import methods, network
+from agssl.train import context, network
 from agssl.train.methods import train_method
 from agssl.train.problem import Problem
 from reference.graphs import blocks_graph, random_graph
@@ -132,15 +132,15 @@ def test_two_tasks_may_mask_the_same_edge_in_joint_training() -> None:
 def test_every_label_is_held_out_of_one_fold_by_which_it_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, held_out = blocks_graph(90), []
     everyone = set(graph.split.train.tolist())
-    original = methods.train_network
+    original = context.train_network
 
-    def spy(problem, *rest, **options):  # type: ignore[no-untyped-def]
-        missing = everyone - set(problem.train_nodes.tolist())
+    def spy(problems, *rest, **options):  # type: ignore[no-untyped-def]
+        missing = everyone - set(problems[0].train_nodes.tolist())
         if missing:
             held_out.append(missing)
-        return original(problem, *rest, **options)
+        return original(problems, *rest, **options)
 
-    monkeypatch.setattr(methods, "train_network", spy)
+    monkeypatch.setattr(context, "train_network", spy)
     train_method(graph, settings(tasks=("clu", "dgi"), weights_from="crossfit", folds=3))
     assert len(held_out) == 2 * 3
     for folds in (held_out[:3], held_out[3:]):
