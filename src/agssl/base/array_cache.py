@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from agssl.base.errors import DataError
 
 log = logging.getLogger("agssl")
 
-Arrays = dict[str, np.ndarray]
+Arrays = Mapping[str, np.ndarray]
 
 
 def cached_arrays(path: Path | None, compute: Callable[[], Arrays]) -> Arrays:

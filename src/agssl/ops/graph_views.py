@@ -52,8 +52,8 @@ class Given:
 class Knn:
     """Each node and the nodes whose features are most like its own, by cosine.
 
-    An edge is there where one of its ends has the other among its k nearest. Nodes without features have no edges, nor do
-    nodes that have nothing in common.
+    An edge is there where one of its ends has the other among its k nearest. Nodes without features have no edges, and
+    nodes that have nothing in common are not linked.
 
     Args:
         k: nearest nodes of each.

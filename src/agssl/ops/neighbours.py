@@ -50,7 +50,7 @@ def nearest(x: Features, k: int) -> Nearest:
     step = max(1, min(BLOCK, ENTRIES // max(1, unit.shape[1])))
     for start in range(0, nodes if k > 0 else 0, step):
         rows = np.arange(start, min(start + step, nodes))
-        if whole is None:
+        if whole is None or isinstance(unit, np.ndarray):
             with threadpool_limits(1):  # the last bits of a product may depend on it, and ties on these
                 similarity = torch.from_numpy(unit[rows] @ unit.T)
         else:
@@ -65,9 +65,9 @@ def nearest(x: Features, k: int) -> Nearest:
 def nearly_nearest(x: Features, k: int, rng: Rng) -> Nearest:
     """Most of the k most similar others of every node, in time that grows with N log N.
 
-    Random trees over a projection of the features put similar nodes into one leaf, and nodes of a leaf are compared; then
-    neighbours of neighbours are (Dong et al. 2011, "Efficient k-nearest neighbor graph construction"). Similarities are
-    exact.
+    Random trees over a projection of the features put similar nodes into one leaf, and nodes of a leaf are compared;
+    then neighbours of neighbours are (Dong et al. 2011, "Efficient k-nearest neighbor graph construction").
+    Similarities are exact.
 
     Args:
         x: as for `nearest`.

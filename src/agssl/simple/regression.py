@@ -60,23 +60,26 @@ def fit_logistic(rows: np.ndarray, labels: np.ndarray, classes: int, c: float, s
 def choose_strength(rows: np.ndarray, labels: np.ndarray, classes: int) -> float:
     """The C of `STRENGTHS` under which labels that are left out in turn are likeliest.
 
-    `USUAL` where no class has two labels, so that none can be left out. Of more than `ENOUGH` labels, so many are drawn.
+    `USUAL` where no class has two labels, so that none can be left out. Of more than `ENOUGH` labels, so many are
+    drawn.
     """
     if len(labels) > ENOUGH:
         some = Rng(0).child("simple", "strength").numpy().permutation(len(labels))[:ENOUGH]
         few, labels = rows[some].astype(np.float64), labels[some]
         rows = principal(few @ few.T)[0] if few.shape[1] > ENOUGH else few
     folds = stratified_folds(labels)
-    tried = np.unique(folds[folds >= 0])
-    losses = np.zeros(len(STRENGTHS))
-    for fold in tried:
-        out = folds == fold
-        model = None
-        for at, c in enumerate(STRENGTHS):
-            model = fit_logistic(rows[~out], labels[~out], classes, c, model)
+    models: dict[int, Linear | None] = {fold: None for fold in np.unique(folds[folds >= 0]).tolist()}
+    losses: list[float] = []
+    for c in STRENGTHS if models else ():
+        losses.append(0.0)
+        for fold, before in models.items():
+            out = folds == fold
+            models[fold] = model = fit_logistic(rows[~out], labels[~out], classes, c, before)
             logs = model.log_probabilities(rows[out])[np.arange(out.sum()), labels[out]]
-            losses[at] -= np.maximum(logs, np.log(FLOOR)).sum()
-    return STRENGTHS[int(losses.argmin())] if len(tried) else USUAL
+            losses[-1] -= float(np.maximum(logs, np.log(FLOOR)).sum())
+        if len(losses) > 2 and min(losses[-2:]) > min(losses):
+            break  # worse twice: larger ones take longest, and will not be better
+    return STRENGTHS[int(np.argmin(losses))] if losses else USUAL
 
 
 def principal(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
