@@ -70,6 +70,7 @@ class Layer(nn.Module):
     """
 
     weights: ClassVar[tuple[str, ...]] = ("weight",)
+    reads_every_row: ClassVar[bool] = False  # whether `combine` touches all rows it is given, those without edges too
 
     def __init__(self, inputs: int, outputs: int, rng: Rng) -> None:
         super().__init__()
@@ -122,9 +123,10 @@ class Encoder(nn.Module):
     """Layers with ReLU, batch norm where asked for, and dropout between them: H [n, hidden] from X.
 
     To write one: subclass, name it, give it a `layer`, and register it. `propagation` says what `hop.matrix` holds:
-    `symmetric` is Â = D^-1/2 (A + I) D^-1/2, `mean` is D^-1 A. Settings of its own are keyword arguments of the
-    constructor with defaults. It hands them on, `super().__init__(shape, rng, heads=heads)`, so that a sibling gets
-    them too; `layer` is called in there, and finds them in `self.settings`.
+    `symmetric` is Â = D^-1/2 (A + I) D^-1/2, `mean` is D^-1 A, `walk` is the mean over a node and its neighbours,
+    (D + I)^-1 (A + I). Settings of its own are keyword arguments of the constructor with defaults. It hands them on,
+    `super().__init__(shape, rng, heads=heads)`, so that a sibling gets them too; `layer` is called in there, and finds
+    them in `self.settings`.
 
     Args:
         shape: what the network looks like.
@@ -162,6 +164,10 @@ class Encoder(nn.Module):
     def layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
         """One layer of this kind, with fresh weights."""
         raise NotImplementedError
+
+    def head_layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
+        """The layer of a propagating class head; by default, one more of this kind."""
+        return self.layer(inputs, outputs, rng)
 
     @property
     def hops(self) -> int:

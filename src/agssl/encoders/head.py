@@ -35,7 +35,7 @@ class ClassHead(nn.Module):
         super().__init__()
         self.shape = shape
         stream = rng.child("init", shape.layers)
-        kind = Linear if shape.head == "linear" else encoder.layer
+        kind = Linear if shape.head == "linear" else encoder.head_layer
         self.layer: Layer = kind(shape.hidden, shape.classes, stream)
 
     @property

@@ -16,6 +16,7 @@ class MeanConvolution(Layer):
     """A node's own row and the mean of its neighbours', each with its own weights."""
 
     weights: ClassVar[tuple[str, ...]] = ("near", "own")
+    reads_every_row: ClassVar[bool] = True  # it takes the products apart, which copies them
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
         """The mean of the neighbours' first half plus the node's own second half."""

@@ -90,11 +90,8 @@ def _hops(graph: Graph, model: Network, device: str) -> Iterator[tuple[int, Hop]
 
 
 def _cut(layer: Layer, hop: Hop, below: np.ndarray, device: str) -> tuple[Hop, Tensor]:
-    """The hop and the rows below that it reads.
-
-    Where a layer has several weights it takes their products apart, which copies them: then of these rows alone.
-    """
-    if len(layer.weights) == 1 or hop.above is None:
+    """The hop and the rows below that it reads: all, or where the layer touches every row, those with edges alone."""
+    if not layer.reads_every_row or hop.above is None:
         return hop, torch.from_numpy(below).to(device)
     columns = np.union1d(hop.matrix.indices.cpu().numpy(), hop.above).astype(np.int64)
     rows = torch.from_numpy(below[columns]).to(device)
