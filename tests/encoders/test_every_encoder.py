@@ -241,6 +241,6 @@ def test_memory_grows_with_nodes_and_edges_only(text: str) -> None:
 
 def test_it_says_what_it_is(text: str) -> None:
     encoder = blueprint(Shape(1, 8, 2, encoder=text))
-    assert encoder.name == Spec.parse(text).name and encoder.propagation in ("symmetric", "mean", "walk")
+    assert encoder.name == Spec.parse(text).name and encoder.propagation in ("symmetric", "mean", "walk", "none")
     assert encoder.hops == 1 and (type(encoder).__doc__ or "").strip()
     assert all(parameter.is_meta for parameter in encoder.parameters()), "a blueprint has no weights"

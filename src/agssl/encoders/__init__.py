@@ -1,6 +1,6 @@
 """Encoders and the class head: each import below registers one encoder under its name."""
 
-from agssl.encoders import gat, gcn, sage
+from agssl.encoders import gat, gcn, mlp, sage
 from agssl.encoders.base import ENCODERS, Encoder, Layer, Pass, Shape, Tiles, glorot, joined
 from agssl.encoders.network import Network, Output, blueprint
 
@@ -18,5 +18,6 @@ __all__ = [
     "gcn",
     "glorot",
     "joined",
+    "mlp",
     "sage",
 ]

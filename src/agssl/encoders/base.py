@@ -124,7 +124,8 @@ class Encoder(nn.Module):
 
     To write one: subclass, name it, give it a `layer`, and register it. `propagation` says what `hop.matrix` holds:
     `symmetric` is Â = D^-1/2 (A + I) D^-1/2, `mean` is D^-1 A, `walk` is the mean over a node and its neighbours,
-    (D + I)^-1 (A + I). Settings of its own are keyword arguments of the constructor with defaults. It hands them on,
+    (D + I)^-1 (A + I), `none` is I: each layer reads a node's own row, and no plan has rows of neighbours. Settings of
+    its own are keyword arguments of the constructor with defaults. It hands them on,
     `super().__init__(shape, rng, heads=heads)`, so that a sibling gets them too; `layer` is called in there, and finds
     them in `self.settings`.
 
@@ -171,8 +172,13 @@ class Encoder(nn.Module):
 
     @property
     def hops(self) -> int:
-        """Propagations from the features to the hidden representation: how far a hidden row sees."""
+        """Levels from the features to the hidden representation, as a plan has them."""
         return len(self.layers)
+
+    @property
+    def reach(self) -> int:
+        """How many edges away a hidden row sees."""
+        return 0 if self.propagation == "none" else self.hops
 
     def sibling(self, rng: Rng) -> Encoder:
         """An encoder of the same shape and settings with other initial weights, on the same device."""

@@ -7,19 +7,11 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.encoders.base import Encoder, Layer, Shape, Tiles
-from agssl.ops.csr import multiply
+from agssl.encoders.mlp import Linear
 from agssl.ops.dropout import dropout
 from agssl.ops.plan import Hop
 
 MULTIPLE = 16  # matrix products with a multiple of so many columns run more than twice as fast as with, say, 15
-
-
-class Linear(Layer):
-    """Each node's own row, whatever its neighbours: its plans propagate by rows of the identity."""
-
-    def combine(self, hop: Hop, projected: Tensor) -> Tensor:
-        """The rows that the identity picks."""
-        return multiply(hop.matrix, projected)
 
 
 class ClassHead(nn.Module):
@@ -36,12 +28,13 @@ class ClassHead(nn.Module):
         self.shape = shape
         stream = rng.child("init", shape.layers)
         kind = Linear if shape.head == "linear" else encoder.head_layer
+        self._propagates = shape.head != "linear" and encoder.propagation != "none"
         self.layer: Layer = kind(shape.hidden, shape.classes, stream)
 
     @property
     def propagates(self) -> bool:
         """Whether logits of a node read the hidden rows of others."""
-        return self.shape.head != "linear"
+        return self._propagates
 
     def matrix(self) -> Tensor:
         """What hidden rows are multiplied by, filled up with columns of zeros."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import torch
 
 from agssl.data.graph import Graph
-from agssl.ops.csr import Csr
+from agssl.ops.csr import Csr, identity
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,9 +20,10 @@ class Adjacency:
     these are the entries of A, and a degree is the sum of a node's weights; a self-loop has weight 1.
 
     What an encoder propagates with is its choice (`norm`): `symmetric` is Â above, `mean` is D^-1 A, the mean over
-    neighbours, by weight; `walk` is (D + I)^-1 (A + I), the mean over these and the node itself. All have the same
-    pattern: in `mean`, a self-loop is stored with value 0. **An entry with value 0 is no edge**: so are masked edges
-    (`without`), and an encoder that looks at the pattern alone must leave them out.
+    neighbours, by weight; `walk` is (D + I)^-1 (A + I), the mean over these and the node itself; `none` is I, whatever
+    the edges are. The others have the same pattern: in `mean`, a self-loop is stored with value 0. **An entry with
+    value 0 is no edge**: so are masked edges (`without`), and an encoder that looks at the pattern alone must leave
+    them out.
 
     With a `skip_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however
     many neighbours it has. Its self-loop alone leaves it one part in degree + 1.
@@ -116,13 +117,20 @@ class Adjacency:
     @cached_property
     def normalised(self) -> Csr:
         """Â, or what else `norm` says."""
-        return self._csr(self._values(self.degree))
+        return identity(self.num_nodes) if self.norm == "none" else self._csr(self._values(self.degree))
+
+    @cached_property
+    def symmetric(self) -> Adjacency:
+        """The same edges, normalised to Â; those of a part by themselves."""
+        return replace(self, norm="symmetric", within=None)
 
     def without(self, source: np.ndarray, target: np.ndarray) -> Csr:
         """Â of the graph with these undirected edges removed, each given in either direction (or twice).
 
         The pattern stays, the values of removed edges are zero and the others are normalised anew.
         """
+        if self.norm == "none":
+            return self.normalised
         gone = np.unique(np.concatenate([self.position(source, target), self.position(target, source)]))
         values = self._values(self._degree_without(gone))
         values[gone] = 0
@@ -153,6 +161,8 @@ class Adjacency:
 
         Other than `without`, which is for few edges, this one shortens the pattern.
         """
+        if self.norm == "none":
+            return self.normalised
         stays = np.ones(len(self.indices), dtype=bool)
         for at in self.edges:
             stays[at] = keep

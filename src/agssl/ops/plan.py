@@ -36,7 +36,7 @@ class Hop:
 
         Where both levels are the same nodes, this is `rows` itself and no copy.
         """
-        if self.above is None:
+        if self.above is None or self.above is self.below:
             return rows
         at = self.above if self.below is None else np.searchsorted(self.below, self.above)
         return rows.index_select(0, torch.from_numpy(at).to(rows.device))
@@ -110,6 +110,7 @@ def pruned_plan(
             continue
         block = take_rows(adjacency, above) if isinstance(adjacency, Csr) else adjacency.take(above)
         below = _union(adjacency.rows, block.indices.cpu().numpy(), above)
+        below = above if len(below) == len(above) else below  # one object, so that `Hop.own` knows
         if len(below) > limit * adjacency.rows:
             blocks.append(block)
             levels.append(None)

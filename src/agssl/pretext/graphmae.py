@@ -92,7 +92,7 @@ class GraphMae(Task):
         (view,) = sample.views
         assert view.masked is not None
         masked = torch.from_numpy(view.masked).to(head.token.device)
-        code = head(views.encode(view, token=head.token), masked, views.given.adjacency)
+        code = head(views.encode(view, token=head.token), masked, views.given.decoding())
         at = masked.nonzero().squeeze(1)
         code = code.index_select(0, at)
         dots = (code * views.features(head.features, np.flatnonzero(view.masked))).sum(1)

@@ -12,6 +12,7 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.encoders.base import Encoder, Pass, Tiles, joined
 from agssl.encoders.network import Network, Output
+from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs, Products
 from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
@@ -41,6 +42,14 @@ class StepContext:
     inputs: Inputs
     adjacency: Csr  # what the encoder propagates with, whole
     labelled: tuple[np.ndarray, Tensor] | None = None  # training nodes and their labels; None while pre-training
+    edges: Adjacency | None = None  # for a task that propagates where the encoder does not
+
+    def decoding(self) -> Csr:
+        """What a decoder of a task's own propagates with: as the encoder does, or with Â where it does not."""
+        if self.model.encoder.propagation != "none":
+            return self.adjacency
+        assert self.edges is not None
+        return _moved(self.edges.symmetric.normalised, self.adjacency)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +103,10 @@ class Views:
 
     def _encoded(self, view: View, encoder: Encoder, token: Tensor | None = None) -> tuple[Tiles, ForwardPlan]:
         """H of a view in column tiles, and which rows these are."""
-        adjacency = self.given.adjacency if view.adjacency is None else _moved(view.adjacency, self.given.adjacency)
+        adjacency = self.given.adjacency
+        # An encoder that reads own rows alone has no use for another propagation, but for how many rows a pool has.
+        if view.adjacency is not None and (encoder.propagation != "none" or view.pool is not None):
+            adjacency = _moved(view.adjacency, adjacency)
         # As in Planner.step: batch norm averages over whatever rows there are; and a shuffle needs every row.
         if view.nodes is None or encoder.shape.norm == "batch" or view.order is not None or view.pool is not None:
             plan = full_plan(adjacency, encoder.hops)

@@ -51,7 +51,7 @@ class Batches:
     graph: Graph
     mode: str
     nodes: int  # about so many per step, before what is added
-    hops: int  # from an input to a hidden representation: layers of the encoder
+    hops: int  # edges from an input to a hidden representation: layers of an encoder that propagates, else 0
     cache: Path | None = None  # where the partition is kept
 
     @cached_property
@@ -105,7 +105,8 @@ class Batches:
             wanted = min(LABELLED, len(group)) - (len(group) - len(missing))
             if wanted > 0:
                 some = draw.choice(missing, wanted, replace=False)
-                added.append(hood(self.graph, some, self.fanouts(self.hops + 1), draw))
+                # A class head propagates once more, unless nothing does.
+                added.append(hood(self.graph, some, self.fanouts(self.hops + (self.hops > 0)), draw))
         if others:
             few = tuple(fanout // 2 for fanout in self.fanouts(self.hops))  # there are many of them
             added.append(hood(self.graph, np.concatenate(others), few, draw))

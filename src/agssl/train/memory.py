@@ -110,10 +110,10 @@ def _rows(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> float:
 def _step(graph: Graph, kind: Encoder, layers: int, whole: bool, tasks: list[Needs]) -> float:
     """Rows that one step with these tasks holds."""
     read = [needs.nodes for needs in tasks]
-    own = _reach(graph, layers, None if whole or None in read else sum(nodes or 0 for nodes in read))
+    own = _reach(graph, kind, None if whole or None in read else sum(nodes or 0 for nodes in read))
     predicting = sum(needs.nodes is None and not needs.shuffles for needs in tasks)
     views = sum(
-        _view_copies(kind, needs) * _reach(graph, layers, None if whole else needs.view_nodes, labels=False)
+        _view_copies(kind, needs) * _reach(graph, kind, None if whole else needs.view_nodes, labels=False)
         for needs in tasks
     )
     copies = _copies(kind, layers, any(needs.shuffles for needs in tasks))
@@ -130,19 +130,20 @@ def _view_copies(kind: Encoder, needs: Needs) -> float:
     return kind.row_copies * VIEW * needs.views + EVALUATION * needs.frozen_views
 
 
-def _reach(graph: Graph, layers: int, count: int | None, labels: bool = True) -> int:
+def _reach(graph: Graph, kind: Encoder, count: int | None, labels: bool = True) -> int:
     """Rows of all layers that a pass for `count` nodes (None: all) and for the labels must compute."""
     n = graph.num_nodes
     if count is None:
-        return n * layers
+        return n * kind.hops
     draw = Rng(0).child("memory").numpy()
     seen = np.zeros(n, dtype=bool)
     if labels:
         seen[graph.split.train if graph.split is not None else np.flatnonzero(graph.y >= 0)] = True
     seen[draw.integers(n, size=min(n, count))] = True
     total = 0
-    for _ in range(layers):
-        seen[neighbour_entries(graph, np.flatnonzero(seen))[0]] = True
+    for _ in range(kind.hops):
+        if kind.reach:
+            seen[neighbour_entries(graph, np.flatnonzero(seen))[0]] = True
         rows = int(seen.sum())
         total += n if rows > WORTHWHILE * n else rows
     return total

@@ -117,7 +117,7 @@ class Planner:
         linear = problem.shape.head == "linear"
         head = take_rows(identity(adjacency.rows), nodes) if linear else adjacency.take(nodes)
         reach = np.unique(head.indices.numpy())
-        for _ in range(self._hops - ahead):
+        for _ in range(blueprint(problem.shape).reach - ahead):
             if graph.degree[reach].sum() > EVALUATED:
                 return None
             reach = np.union1d(reach, neighbour_entries(graph, reach)[0])

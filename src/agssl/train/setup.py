@@ -46,8 +46,8 @@ def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> B
     """How the graph is cut into mini-batches; None: not at all."""
     if settings.batch in ("auto", "full"):
         return None
-    hops = blueprint(shape_of(graph, settings)).hops
-    return Batches(graph, settings.batch, settings.batch_nodes, hops, cache)
+    reach = blueprint(shape_of(graph, settings)).reach
+    return Batches(graph, settings.batch, settings.batch_nodes, reach, cache)
 
 
 def schedule_on(graph: Graph, settings: Settings) -> Schedule:
