@@ -17,9 +17,9 @@ from agssl.encoders import ENCODERS, Network, Pass, Shape, blueprint, joined
 from agssl.fitting.fit import Resources, fit
 from agssl.ops import subgraph, tiles
 from agssl.ops.adjacency import Adjacency, take_rows
-from agssl.ops.csr import identity
+from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
+from agssl.ops.plan import ForwardPlan, full_head, full_plan, pruned_plan
 from agssl.pretext import TASKS
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.infer import infer
@@ -50,9 +50,19 @@ def adjacency_of(graph: Graph, text: str) -> Adjacency:
 
 
 def plan_of(graph: Graph, model: Network) -> ForwardPlan:
-    matrix = adjacency_of(graph, model.shape.encoder).normalised
-    plan = full_plan(matrix, model.encoder.hops)
-    return plan if model.head.propagates else replace(plan, head=identity(graph.num_nodes))
+    return plan_with(adjacency_of(graph, model.shape.encoder).normalised, model)
+
+
+def plan_with(matrix: Csr, model: Network) -> ForwardPlan:
+    """All hidden rows and logits by this propagation."""
+    last = matrix if model.head.propagates else identity(matrix.rows)
+    return full_plan(matrix, model.encoder.reach, full_head(matrix, model.encoder.head_hops, last))
+
+
+def last_of(graph: Graph, model: Network) -> Csr:
+    """The last propagation of the class head."""
+    propagates = model.head.propagates
+    return adjacency_of(graph, model.shape.encoder).normalised if propagates else identity(graph.num_nodes)
 
 
 def both(model: Network, graph: Graph, rng: Rng | None = None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -73,8 +83,8 @@ def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
     model = network(graph, text, layers=layers, head=head)
     plan = plan_of(graph, model)
     outputs, wanted = np.array([3, 17, 5]), np.array([2, 9, 30])
-    last = take_rows(plan.head, outputs)
-    pruned = pruned_plan(plan.blocks[0], model.encoder.hops, (last, outputs), wanted, limit=2.0)
+    last, matrix = take_rows(last_of(graph, model), outputs), adjacency_of(graph, text).normalised
+    pruned = pruned_plan(matrix, model.encoder.reach, (last, outputs), wanted, 2.0, model.encoder.head_hops)
     inputs = Inputs.of(graph)
     cut, whole = model(inputs, pruned), model(inputs, plan)
     at = pruned.positions(wanted)
@@ -135,13 +145,15 @@ def test_a_masked_edge_is_no_edge(text: str, weighted: bool) -> None:
     kept = [(i, j) for i, j in zip(rows.tolist(), graph.indices.tolist(), strict=True) if i < j]
     kept = [pair for pair in kept if frozenset(pair) not in gone]
     smaller = replace(build(30, kept, weighted=weighted), x=graph.x, y=graph.y, classes=graph.classes)
-    masked = full_plan(adjacency.without(source, target), 2)
-    hidden = joined(model(Inputs.of(graph), masked).hidden)
-    torch.testing.assert_close(hidden, both(model, smaller)[0], atol=1e-5, rtol=1e-5)
+    masked = plan_with(adjacency.without(source, target), model)
+    found = model(Inputs.of(graph), masked)
+    for ours, theirs in zip((joined(found.hidden), found.logits), both(model, smaller), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     # and so is one that a random view drops
     keep = np.array([frozenset(ends) not in gone for ends in _edges(adjacency)])
-    thin = full_plan(adjacency.thinned(keep), 2)
-    torch.testing.assert_close(joined(model(Inputs.of(graph), thin).hidden), hidden, atol=1e-5, rtol=1e-5)
+    thin = model(Inputs.of(graph), plan_with(adjacency.thinned(keep), model))
+    torch.testing.assert_close(joined(thin.hidden), joined(found.hidden), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(thin.logits, found.logits, atol=1e-5, rtol=1e-5)
 
 
 def _edges(adjacency: Adjacency) -> list[tuple[int, int]]:

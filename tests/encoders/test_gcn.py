@@ -16,14 +16,14 @@ from agssl.ops import tiles
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import identity
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_plan
+from agssl.ops.plan import ForwardPlan, Hop, full_plan
 from reference import dense
 from reference.graphs import random_graph
 
 
 def whole(graph: Graph, layers: int = 1, head: str = "conv") -> ForwardPlan:
-    plan = full_plan(Adjacency.of(graph).normalised, layers)
-    return plan if head == "conv" else replace(plan, head=identity(graph.num_nodes))
+    a = Adjacency.of(graph).normalised
+    return full_plan(a, layers, (Hop(a if head == "conv" else identity(graph.num_nodes)),))
 
 
 def every_layer(model: Network) -> list[GraphConvolution]:

@@ -1,6 +1,6 @@
 """Encoders and the class head: each import below registers one encoder under its name."""
 
-from agssl.encoders import gat, gcn, mlp, sage
+from agssl.encoders import appnp, gat, gcn, gpr, mlp, sage
 from agssl.encoders.base import ENCODERS, Encoder, Layer, Pass, Shape, Tiles, glorot, joined
 from agssl.encoders.network import Network, Output, blueprint
 
@@ -13,10 +13,12 @@ __all__ = [
     "Pass",
     "Shape",
     "Tiles",
+    "appnp",
     "blueprint",
     "gat",
     "gcn",
     "glorot",
+    "gpr",
     "joined",
     "mlp",
     "sage",

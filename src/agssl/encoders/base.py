@@ -12,6 +12,7 @@ The class head is apart (`agssl.encoders.head`); by default it is one more layer
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -71,6 +72,7 @@ class Layer(nn.Module):
 
     weights: ClassVar[tuple[str, ...]] = ("weight",)
     reads_every_row: ClassVar[bool] = False  # whether `combine` touches all rows it is given, those without edges too
+    hops: int = 1  # propagations, one after another; several only in a class head
 
     def __init__(self, inputs: int, outputs: int, rng: Rng) -> None:
         super().__init__()
@@ -90,6 +92,25 @@ class Layer(nn.Module):
                 views may read it too, so it must stay as it is.
         """
         raise NotImplementedError
+
+    def further(self, number: int, hop: Hop, sums: Tensor, projected: Tensor) -> Tensor:
+        """The sums of a further hop, where a layer has several.
+
+        Args:
+            number: of the hop; that of `combine` is 0.
+            hop: the edges.
+            sums: of the hop before.
+            projected: as `combine` had it, of the rows below this hop.
+        """
+        raise NotImplementedError
+
+    def along(self, hops: Sequence[Hop], projected: Tensor) -> Tensor:
+        """The sums after all hops."""
+        sums = self.sums(hops[0], projected)
+        for number, hop in enumerate(hops[1:], start=1):
+            projected = hops[number - 1].own(projected)
+            sums = self.further(number, hop, sums, projected)
+        return sums
 
     def sums(self, hop: Hop, projected: Tensor) -> Tensor:
         """What `combine` gives, as a tensor that may be changed in place."""
@@ -151,6 +172,8 @@ class Encoder(nn.Module):
     name: ClassVar[str]
     propagation: ClassVar[str] = "symmetric"
     row_copies: ClassVar[float] = 8.0  # of the rows of a layer [n, F], that a training step holds; measured
+    # Whether hidden rows read others than the node's own; where they don't, only the class head propagates.
+    reads_neighbours: ClassVar[bool] = True
     # Whether the first layer is linear in the propagated features, f(hop.matrix @ X): then these can be computed once.
     propagates_features: ClassVar[bool] = False
 
@@ -171,14 +194,19 @@ class Encoder(nn.Module):
         return self.layer(inputs, outputs, rng)
 
     @property
+    def head_hops(self) -> int:
+        """Propagations of the class head, as a plan has them."""
+        return 1
+
+    @property
     def hops(self) -> int:
-        """Levels from the features to the hidden representation, as a plan has them."""
+        """Layers from the features to the hidden representation."""
         return len(self.layers)
 
     @property
     def reach(self) -> int:
-        """How many edges away a hidden row sees."""
-        return 0 if self.propagation == "none" else self.hops
+        """How many edges away a hidden row sees: propagations up to there, as a plan has them."""
+        return self.hops if self.reads_neighbours and self.propagation != "none" else 0
 
     def sibling(self, rng: Rng) -> Encoder:
         """An encoder of the same shape and settings with other initial weights, on the same device."""
@@ -187,14 +215,15 @@ class Encoder(nn.Module):
 
     def forward(self, x: Inputs, plan: ForwardPlan, how: Pass) -> Tiles:
         """H of the plan's nodes, in column tiles; `x` has the features of its first level, dropped or edited."""
-        hop = plan.hop(0)
+        still = None if self.reach else plan.still(x.rows, x.device)
+        hop = still or plan.hop(0)
         hidden = self.activate(self.convolution(0).from_features(x, hop, self.tile(hop)), 0, how)
         for number in range(1, self.hops):
             h = joined(hidden)
             if how.rng is not None:
                 h = dropout(h, self.shape.dropout, how.rng.child(how.stream, number))
             layer = self.convolution(number)
-            hidden = self.activate((layer.sums(plan.hop(number), layer.project(h)),), number, how)
+            hidden = self.activate((layer.sums(still or plan.hop(number), layer.project(h)),), number, how)
         return hidden
 
     def convolution(self, number: int) -> Layer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -45,8 +47,8 @@ class ClassHead(nn.Module):
         """Logits from the sums of the layer."""
         return sums[:, : self.shape.classes] + self.layer.bias
 
-    def forward(self, hidden: Tiles, hop: Hop, rng: Rng | None) -> Tensor:
-        """Z of the nodes above the hop, [n, C], from column tiles of H, with dropout of H where there is an `rng`."""
+    def forward(self, hidden: Tiles, hops: Sequence[Hop], rng: Rng | None) -> Tensor:
+        """Z of the nodes above the hops, [n, C], from column tiles of H, with dropout of H where there is an `rng`."""
         projected: Tensor | None = None
         parts = self.matrix().split([tile.shape[1] for tile in hidden])
         for number, (tile, weight) in enumerate(zip(hidden, parts, strict=True)):
@@ -54,4 +56,4 @@ class ClassHead(nn.Module):
                 tile = dropout(tile, self.shape.dropout, rng.child("class", number))
             projected = tile @ weight if projected is None else torch.addmm(projected, tile, weight)
         assert projected is not None
-        return self.finish(self.layer.sums(hop, projected))
+        return self.finish(self.layer.along(hops, projected))

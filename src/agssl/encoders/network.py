@@ -61,7 +61,7 @@ class Network(nn.Module):
         corrupted = None
         if permutation is not None:
             corrupted = self.encoder(x.permuted(*permutation), plan, Pass(rng, real=False, stream="corrupted"))
-        return Output(hidden, corrupted, None if plan.head is None else self.head(hidden, plan.last_hop, rng))
+        return Output(hidden, corrupted, self.head(hidden, plan.head, rng) if plan.head else None)
 
 
 def blueprint(shape: Shape) -> Encoder:

@@ -65,7 +65,7 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
         layer, last = encoder.convolution(number), number == encoder.hops - 1
         (onward,) = (head.matrix(),) if last else encoder.convolution(number + 1).matrices(model.shape.hidden)
         above = _room(size, onward.shape[1])
-        for start, hop in _hops(graph, model, device):
+        for start, hop in _hops(graph, model, device, encoder.propagation if encoder.reach else "none"):
             sums = layer.sums(*_cut(layer, hop, below, device))
             block = encoder.activate((sums,), number, Pass())[0]
             if hidden is not None and last:
@@ -76,14 +76,24 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
     if not head.propagates:
         np.add(below[:, : model.shape.classes], head.layer.bias.cpu().numpy(), out=logits)
         return logits
-    for start, hop in _hops(graph, model, device):
-        _put(logits, start, head.finish(head.layer.sums(*_cut(head.layer, hop, below, device))))
+    projected = below
+    for number in range(head.layer.hops):
+        last = number == head.layer.hops - 1
+        above = logits if last else _room(size, projected.shape[1])
+        for start, hop in _hops(graph, model, device, encoder.propagation):
+            if number == 0:
+                sums = head.layer.sums(*_cut(head.layer, hop, below, device))
+            else:
+                rows = (torch.from_numpy(part).to(device) for part in (below, projected))
+                sums = head.layer.further(number, hop, *rows)
+            _put(above, start, head.finish(sums) if last else sums)
+        below = above
     return logits
 
 
-def _hops(graph: Graph, model: Network, device: str) -> Iterator[tuple[int, Hop]]:
+def _hops(graph: Graph, model: Network, device: str, propagation: str) -> Iterator[tuple[int, Hop]]:
     """The propagation from all nodes to each block of rows, with the first row of each."""
-    adjacency = StoredAdjacency(graph, model.shape.skip_weight, model.encoder.propagation)
+    adjacency = StoredAdjacency(graph, model.shape.skip_weight, propagation)
     for start, stop in row_blocks(graph.indptr, subgraph.BLOCK_ENTRIES):
         rows = np.arange(start, stop)
         yield start, Hop(adjacency.take(rows).to(device), None, rows)

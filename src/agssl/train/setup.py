@@ -46,7 +46,9 @@ def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> B
     """How the graph is cut into mini-batches; None: not at all."""
     if settings.batch in ("auto", "full"):
         return None
-    reach = blueprint(shape_of(graph, settings)).reach
+    encoder = blueprint(shape_of(graph, settings))
+    # A head of many hops reads far; two of them see most of what it weighs.
+    reach = encoder.reach + min(encoder.head_hops, 2) - 1
     return Batches(graph, settings.batch, settings.batch_nodes, reach, cache)
 
 
