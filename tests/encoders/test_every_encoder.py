@@ -98,10 +98,32 @@ def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("norm", ["none", "layer"])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_a_skip_connection_adds_a_linear_map_of_each_own_row(
+    text: str, norm: str, layers: int, density: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = random_graph(40, 50, density=density)
+    model = network(graph, text, layers=layers, norm=norm, residual=True, hidden=2 * tiles.TILE)
+    expected = both(model, graph)
+    monkeypatch.setattr(tiles, "CACHED_BYTES", 0)
+    monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 20)
+    found = infer(model, graph)
+    for ours, theirs in zip((found.hidden, found.logits), expected, strict=True):
+        torch.testing.assert_close(torch.from_numpy(ours), theirs, atol=1e-4, rtol=1e-4)
+    for layer in model.encoder.layers:
+        layer.skip.data.zero_()
+    plain = network(graph, text, layers=layers, norm=norm, hidden=2 * tiles.TILE)
+    for ours, theirs in zip(both(model, graph), both(plain, graph), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(expected[0], both(plain, graph)[0], atol=1e-2)
+
+
 @with_and_without_weights
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("head", ["conv", "linear"])
-@pytest.mark.parametrize("norm", ["none", "batch"])
+@pytest.mark.parametrize("norm", ["none", "batch", "layer"])
 def test_inference_block_by_block_is_the_forward_pass(
     text: str, layers: int, head: str, norm: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,6 +196,24 @@ def test_batch_norm_follows_its_formula() -> None:
     assert not torch.equal(model.encoder.norms[0].running_mean, before)
 
 
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_layer_norm_and_skip_connections_follow_their_formula(density: float) -> None:
+    graph = random_graph(density=density)
+    model = Network(Shape(6, 8, 3, 2, norm="layer", residual=True), Rng(0))
+    a = torch.from_numpy(dense.normalised_of(graph)).float()
+    h = torch.from_numpy(dense.dense_features(graph))
+    for layer, norm in zip(model.encoder.layers, model.encoder.norms, strict=True):
+        h = a @ (h @ layer.inner.weight) + h @ layer.skip + layer.bias
+        h = (h - h.mean(1, keepdim=True)) / (h.var(1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+        h = torch.relu(h * norm.weight + norm.bias)
+    expected = a @ (h @ model.head.layer.weight) + model.head.layer.bias
+    found = model(Inputs.of(graph), whole(graph, 2))
+    torch.testing.assert_close(joined(found.hidden), h, atol=1e-4, rtol=1e-4)
+    ours, theirs = (torch.autograd.grad(z.cos().sum(), list(model.parameters())) for z in (found.logits, expected))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
+
+
 def test_batch_norm_uses_running_averages_in_evaluation() -> None:
     graph = random_graph()
     model = Network(Shape(6, 8, 3, norm="batch"), Rng(0))

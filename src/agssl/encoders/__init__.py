@@ -1,7 +1,8 @@
 """Encoders and the class head: each import below registers one encoder under its name."""
 
 from agssl.encoders import appnp, gat, gcn, gpr, mlp, sage
-from agssl.encoders.base import ENCODERS, Encoder, Layer, Pass, Shape, Tiles, glorot, joined
+from agssl.encoders.base import ENCODERS, Encoder, Pass, Shape, joined
+from agssl.encoders.layer import Layer, Tiles, glorot
 from agssl.encoders.network import Network, Output, blueprint
 
 __all__ = [

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
-from agssl.encoders.base import ENCODERS, Encoder, Layer, Shape
+from agssl.encoders.base import ENCODERS, Encoder, Shape
+from agssl.encoders.layer import Layer
 from agssl.encoders.mlp import Linear
 from agssl.ops.csr import multiply
 from agssl.ops.plan import Hop

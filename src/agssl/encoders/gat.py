@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
-from agssl.encoders.base import ENCODERS, Encoder, Layer, Shape, Tiles, glorot
+from agssl.encoders.base import ENCODERS, Encoder, Shape
+from agssl.encoders.layer import Layer, Tiles, glorot
 from agssl.ops.attention import attend
 from agssl.ops.features import Inputs
 from agssl.ops.plan import Hop

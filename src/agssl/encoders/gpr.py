@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.encoders.appnp import Appnp, Polynomial, page_rank
-from agssl.encoders.base import ENCODERS, Layer
+from agssl.encoders.base import ENCODERS
+from agssl.encoders.layer import Layer
 
 
 class LearnedPolynomial(Polynomial):

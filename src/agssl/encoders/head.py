@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import Encoder, Layer, Shape, Tiles
+from agssl.encoders.base import Encoder, Shape
+from agssl.encoders.layer import Layer, Tiles
 from agssl.encoders.mlp import Linear
 from agssl.ops.dropout import dropout
 from agssl.ops.plan import Hop

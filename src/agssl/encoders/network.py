@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
-from agssl.encoders.base import ENCODERS, Encoder, Pass, Shape, Tiles
+from agssl.encoders.base import ENCODERS, Encoder, Pass, Shape
 from agssl.encoders.head import ClassHead
+from agssl.encoders.layer import Tiles
 from agssl.ops.features import Inputs
 from agssl.ops.plan import ForwardPlan
 

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import Encoder, Pass, Tiles, joined
+from agssl.encoders.base import Encoder, Pass, joined
+from agssl.encoders.layer import Tiles
 from agssl.encoders.network import Network, Output
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr, identity

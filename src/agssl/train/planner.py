@@ -121,6 +121,7 @@ class Planner:
         graph, adjacency, nodes = problem.graph, problem.stored, problem.eval_nodes
         # Dense features never change where nothing is dropped, so what is propagated takes their place, once.
         ahead = isinstance(graph.x, np.ndarray) and blueprint(problem.shape).propagates_features
+        ahead = ahead and not problem.shape.residual  # a skip connection reads the features themselves
         linear = problem.shape.head == "linear"
         head = take_rows(identity(adjacency.rows), nodes) if linear else adjacency.take(nodes)
         reach = np.unique(head.indices.numpy())

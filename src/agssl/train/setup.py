@@ -22,6 +22,7 @@ def shape_of(graph: Graph, settings: Settings) -> Shape:
         layers=settings.layers,
         head=settings.head,
         norm=settings.norm,
+        residual=settings.residual,
         dropout=settings.dropout,
         input_dropout=settings.input_dropout,
         feature_norm=settings.feature_norm,
