@@ -117,6 +117,11 @@ class Encoder(nn.Module):
         return self.layer(inputs, outputs, rng)
 
     @property
+    def entry_numbers(self) -> float:
+        """Numbers that a training step holds for each stored entry of A + I, beside rows; measured."""
+        return 0.0
+
+    @property
     def head_hops(self) -> int:
         """Propagations of the class head, as a plan has them."""
         return 1

@@ -75,9 +75,19 @@ class Gat(Encoder):
 
     def layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
         """One attention layer with all heads."""
+        return Attention(inputs, outputs, rng, self.heads)
+
+    @property
+    def heads(self) -> int:
+        """Of each hidden layer."""
         heads = self.settings["heads"]
         assert isinstance(heads, int)
-        return Attention(inputs, outputs, rng, heads)
+        return heads
+
+    @property
+    def entry_numbers(self) -> float:
+        """The attention of each head, of all layers, and what one of them needs on the way back."""
+        return self.heads * (6 + 1.5 * self.hops)
 
     def head_layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
         """Attention with one head."""
