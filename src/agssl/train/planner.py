@@ -13,7 +13,7 @@ from agssl.encoders import Shape, blueprint
 from agssl.ops.adjacency import take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_head, full_plan, pruned_plan
+from agssl.ops.plan import WORTHWHILE, ForwardPlan, full_head, full_plan, pruned_plan
 from agssl.ops.subgraph import StoredAdjacency, neighbour_entries
 from agssl.pretext.base import NO_NODES
 from agssl.train.batches import Batches
@@ -94,7 +94,9 @@ class Planner:
         if self._whole:
             hops = full_head(problem.normalised, self._head_hops, head, outputs)
             return problem.inputs, full_plan(problem.normalised, self._reach, hops)
-        plan = pruned_plan(problem.normalised, self._reach, (head, outputs), NO_NODES, 0.95, self._head_hops)
+        # Made once, so cutting is free; but many hops with what is cut cost more than with the whole, symmetric matrix.
+        limit = 0.95 if self._head_hops == 1 else WORTHWHILE
+        plan = pruned_plan(problem.normalised, self._reach, (head, outputs), NO_NODES, limit, self._head_hops)
         return problem.inputs.take(plan.inputs), replace(plan, inputs=None)
 
     def everything(self, adjacency: Csr) -> ForwardPlan:
