@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -11,9 +13,12 @@ from agssl.base.rng import Rng
 from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape, blueprint
 from agssl.fitting.fit import fit
+from agssl.ops import subgraph
 from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.features import Inputs
 from agssl.ops.plan import ForwardPlan, full_head, full_plan, pruned_plan
+from agssl.train import planner
+from agssl.train.batches import Batches
 from agssl.train.problem import Problem
 from reference import dense
 from reference.graphs import blocks_graph, build, random_graph
@@ -106,6 +111,21 @@ def test_a_level_of_most_nodes_is_not_cut() -> None:
         [2, 3, 4, 5, 6],
         [3, 4, 5],
     ]
+
+
+@pytest.mark.parametrize("most", [1 << 23, 10])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_evaluation_of_a_graph_in_parts_is_that_of_the_whole(
+    monkeypatch: pytest.MonkeyPatch, most: int, density: float
+) -> None:
+    graph = blocks_graph(density=density)
+    monkeypatch.setattr(planner, "EVALUATED", most)
+    monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 31)
+    whole_problem = Problem.of(graph, Shape(graph.num_features, 8, graph.num_classes, encoder="gpr:steps=3"))
+    problem = replace(whole_problem, batches=Batches(graph, "partition", 20, 1))
+    assert (problem.plans.evaluation is None) == (most == 10)
+    model = Network(problem.shape, Rng(3))
+    assert problem.evaluate(model) == pytest.approx(whole_problem.evaluate(model), rel=1e-5)
 
 
 def test_a_linear_head_leaves_the_perceptron_alone() -> None:

@@ -13,7 +13,7 @@ from agssl import AGSSL
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
 from agssl.data.graph import Graph
-from agssl.encoders import ENCODERS, Network, Pass, Shape, blueprint, joined
+from agssl.encoders import ENCODERS, Encoder, Network, Pass, Shape, blueprint, joined
 from agssl.fitting.fit import Resources, fit
 from agssl.ops import subgraph, tiles
 from agssl.ops.adjacency import Adjacency, take_rows
@@ -41,12 +41,24 @@ def _with_encoders_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def network(graph: Graph, text: str, seed: int = 0, **changes: object) -> Network:
-    shape = Shape(graph.num_features, 8, graph.num_classes, encoder=text)
-    return Network(replace(shape, **changes), Rng(seed))  # type: ignore[arg-type]
+    return Network(replace(shape_of(graph, text), **changes), Rng(seed))  # type: ignore[arg-type]
+
+
+def shape_of(graph: Graph, text: str) -> Shape:
+    nodes = graph.num_nodes if kind_of(text).knows_nodes else 0
+    return Shape(graph.num_features, 8, graph.num_classes, encoder=text, nodes=nodes)
+
+
+def kind_of(text: str) -> type[Encoder]:
+    return ENCODERS[Spec.parse(text).name]
+
+
+def inputs_of(graph: Graph, model: Network) -> Inputs:
+    return Inputs.over(model.encoder.read(graph))
 
 
 def adjacency_of(graph: Graph, text: str) -> Adjacency:
-    return Adjacency.of(graph, norm=ENCODERS[Spec.parse(text).name].propagation)
+    return Adjacency.of(graph, norm=kind_of(text).propagation)
 
 
 def plan_of(graph: Graph, model: Network) -> ForwardPlan:
@@ -67,7 +79,7 @@ def last_of(graph: Graph, model: Network) -> Csr:
 
 def both(model: Network, graph: Graph, rng: Rng | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     """Hidden rows and logits of all nodes."""
-    output = model(Inputs.of(graph), plan_of(graph, model), rng)
+    output = model(inputs_of(graph, model), plan_of(graph, model), rng)
     assert output.logits is not None
     return joined(output.hidden), output.logits
 
@@ -85,7 +97,7 @@ def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
     outputs, wanted = np.array([3, 17, 5]), np.array([2, 9, 30])
     last, matrix = take_rows(last_of(graph, model), outputs), adjacency_of(graph, text).normalised
     pruned = pruned_plan(matrix, model.encoder.reach, (last, outputs), wanted, 2.0, model.encoder.head_hops)
-    inputs = Inputs.of(graph)
+    inputs = inputs_of(graph, model)
     cut, whole = model(inputs, pruned), model(inputs, plan)
     at = pruned.positions(wanted)
     torch.testing.assert_close(cut.logits, whole.logits[outputs], atol=1e-5, rtol=1e-5)
@@ -142,7 +154,12 @@ def test_relabelling_the_nodes_relabels_the_result(text: str, weighted: bool) ->
     graph = random_graph(40, 60, density=0.5, weighted=weighted)
     order = np.random.default_rng(5).permutation(40)
     model = network(graph, text, layers=2)
-    here, there = both(model, graph), both(model, permuted(graph, order))
+    other = model
+    if kind_of(text).knows_nodes:  # then its weights of each node are relabelled, too
+        other = network(graph, text, layers=2)
+        other.load_state_dict(model.state_dict())
+        other.encoder.layers[0].links.data = model.encoder.layers[0].links.data[order]
+    here, there = both(model, graph), both(other, permuted(graph, order))
     for a, b in zip(here, there, strict=True):
         torch.testing.assert_close(a[order], b, atol=1e-5, rtol=1e-5)
 
@@ -168,12 +185,15 @@ def test_a_masked_edge_is_no_edge(text: str, weighted: bool) -> None:
     kept = [pair for pair in kept if frozenset(pair) not in gone]
     smaller = replace(build(30, kept, weighted=weighted), x=graph.x, y=graph.y, classes=graph.classes)
     masked = plan_with(adjacency.without(source, target), model)
-    found = model(Inputs.of(graph), masked)
+    found = model(inputs_of(graph, model), masked)
+    if kind_of(text).prepares:  # what was made of the graph stays as it is
+        torch.testing.assert_close(joined(found.hidden), both(model, graph)[0])
+        return
     for ours, theirs in zip((joined(found.hidden), found.logits), both(model, smaller), strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     # and so is one that a random view drops
     keep = np.array([frozenset(ends) not in gone for ends in _edges(adjacency)])
-    thin = model(Inputs.of(graph), plan_with(adjacency.thinned(keep), model))
+    thin = model(inputs_of(graph, model), plan_with(adjacency.thinned(keep), model))
     torch.testing.assert_close(joined(thin.hidden), joined(found.hidden), atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(thin.logits, found.logits, atol=1e-5, rtol=1e-5)
 
@@ -187,16 +207,18 @@ def test_the_corrupted_view_is_the_graph_with_shuffled_features(text: str) -> No
     graph = random_graph(40, 60, density=0.5)
     model = network(graph, text, layers=2)
     order = torch.randperm(40, generator=torch.Generator().manual_seed(0))
-    output = model(Inputs.of(graph), plan_of(graph, model), permutation=(order, torch.argsort(order)))
-    shuffled = replace(graph, x=graph.x[order.numpy()])
-    torch.testing.assert_close(joined(output.corrupted), both(model, shuffled)[0], atol=1e-5, rtol=1e-5)
+    output = model(inputs_of(graph, model), plan_of(graph, model), permutation=(order, torch.argsort(order)))
+    shuffled = both(model, replace(graph, x=graph.x[order.numpy()]))[0]
+    if kind_of(text).prepares:  # then the rows that were made of the graph are shuffled
+        shuffled = both(model, graph)[0][order]
+    torch.testing.assert_close(joined(output.corrupted), shuffled, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(joined(output.hidden), both(model, graph)[0], atol=1e-5, rtol=1e-5)
 
 
 def test_two_views_do_not_change_each_other(text: str) -> None:
     graph = random_graph(40, 60, density=0.5)
     model = network(graph, text)
-    x, plan = Inputs.of(graph).sharing({}), plan_of(graph, model)
+    x, plan = inputs_of(graph, model).sharing({}), plan_of(graph, model)
     first, again = (joined(model.encoder(x, plan, Pass(real=False))).detach().clone() for _ in range(2))
     assert torch.equal(first, again)
 
@@ -240,7 +262,7 @@ def test_mini_batches_train_it(text: str, mode: str, weighted: bool) -> None:
 @with_and_without_weights
 def test_a_part_that_is_the_whole_graph_propagates_as_the_whole(text: str, weighted: bool) -> None:
     graph = blocks_graph(weighted=weighted)
-    problem = Problem.of(graph, Shape(graph.num_features, 8, graph.num_classes, encoder=text))
+    problem = Problem.of(graph, shape_of(graph, text))
     part = problem.part(np.arange(graph.num_nodes))
     torch.testing.assert_close(part.normalised.values, problem.normalised.values)
 

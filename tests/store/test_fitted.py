@@ -80,6 +80,23 @@ def test_a_newer_schema_says_to_upgrade(saved: Path) -> None:
         load_fitted(saved)
 
 
+def test_a_file_of_before_there_were_encoders_that_know_nodes_is_read(fitted: FittedModel, saved: Path) -> None:
+    with safe_open(saved, framework="np") as file:
+        about = json.loads(file.metadata()["about"])
+    assert about["shape"].pop("nodes") == 0
+    _rewrite(saved, about=json.dumps(about))
+    np.testing.assert_array_equal(load_fitted(saved).logits, fitted.logits)
+
+
+@pytest.mark.parametrize("shape", [{"encoder": "hops:k=1000000000"}, {"encoder": "linkx", "nodes": 10**12}])
+def test_a_shape_that_the_weights_do_not_fill_takes_no_memory(shape: dict[str, object], saved: Path) -> None:
+    with safe_open(saved, framework="np") as file:
+        about = json.loads(file.metadata()["about"])
+    _rewrite(saved, about=json.dumps(about | {"shape": about["shape"] | shape}))
+    with pytest.raises(DataError, match="weights do not fit the shape"):
+        load_fitted(saved)
+
+
 def test_a_header_that_lies_is_refused(saved: Path) -> None:
     with safe_open(saved, framework="np") as file:
         about = json.loads(file.metadata()["about"])

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from agssl.base.registry import Registry
 from agssl.base.rng import Rng
+from agssl.data.graph import Features, Graph
 from agssl.encoders.layer import Layer, Tiles, WithSkip
 from agssl.ops.dropout import dropout
 from agssl.ops.features import Inputs
@@ -39,6 +40,7 @@ class Shape:
     feature_norm: str = "none"  # of the features it was trained on
     skip_weight: float = 0.0  # of the propagation it was trained with, see `Adjacency`
     encoder: str = "gcn"  # a name in `ENCODERS`, settings after colons
+    nodes: int = 0  # of the graph it was trained on, for an encoder that knows nodes one by one; 0: any graph
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,9 @@ class Encoder(nn.Module):
     `super().__init__(shape, rng, heads=heads)`, so that a sibling gets them too; `layer` is called in there, and finds
     them in `self.settings`.
 
+    One that works on something made of the graph once, before any training, says so (`prepares`) and makes it in `read`
+    (`agssl.encoders.prepared`).
+
     Args:
         shape: what the network looks like.
         rng: of the initial weights.
@@ -93,14 +98,18 @@ class Encoder(nn.Module):
     reads_neighbours: ClassVar[bool] = True
     # Whether the first layer is linear in the propagated features, f(hop.matrix @ X): then these can be computed once.
     propagates_features: ClassVar[bool] = False
+    prepares: ClassVar[bool] = False  # whether the first layer reads something that is made of the graph, see `read`
+    knows_nodes: ClassVar[bool] = False  # whether it has weights for each node, so that `Shape.nodes` must be given
 
     def __init__(self, shape: Shape, rng: Rng, **settings: object) -> None:
         super().__init__()
         self.shape, self.settings = shape, settings
-        widths = [shape.features] + [shape.hidden] * shape.layers
-        self.layers = nn.ModuleList(
-            self._layer(a, b, rng.child("init", i)) for i, (a, b) in enumerate(pairwise(widths))
-        )
+        widths = [shape.hidden] * shape.layers
+        further = (self.layer(a, b, rng.child("init", i)) for i, (a, b) in enumerate(pairwise(widths), start=1))
+        layers = [self.first_layer(rng.child("init", 0)), *further]
+        if shape.residual:
+            layers = [WithSkip(layer, rng.child("init", i).child("skip")) for i, layer in enumerate(layers)]
+        self.layers = nn.ModuleList(layers)
         norm = {"none": None, "batch": nn.BatchNorm1d, "layer": nn.LayerNorm}[shape.norm]
         self.norms = nn.ModuleList(norm(shape.hidden) for _ in range(shape.layers) if norm is not None)
 
@@ -108,9 +117,21 @@ class Encoder(nn.Module):
         """One layer of this kind, with fresh weights."""
         raise NotImplementedError
 
-    def _layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
-        layer = self.layer(inputs, outputs, rng)
-        return WithSkip(layer, inputs, rng.child("skip")) if self.shape.residual else layer
+    def first_layer(self, rng: Rng) -> Layer:
+        """The layer that reads the features, or what is made of them."""
+        return self.layer(self.shape.features, self.shape.hidden, rng)
+
+    def read(self, graph: Graph) -> Features:
+        """What the first layer reads of a graph, a row for each node: its features."""
+        return graph.x
+
+    def made(self, graph: Graph) -> tuple[float, bool]:
+        """How many values `read` makes of a graph, about, and whether they are dense."""
+        return 0, True
+
+    def widened(self, features: Tensor, other: float) -> Tensor:
+        """Something of each feature [d], for each column that the first layer reads; `other` where it is no feature."""
+        return features
 
     def head_layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
         """The layer of a propagating class head; by default, one more of this kind."""

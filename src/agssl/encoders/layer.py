@@ -105,7 +105,6 @@ class WithSkip(Layer):
 
     Args:
         inner: the layer, whose bias gives way to one of both.
-        inputs: columns of h.
         rng: of the initial S.
     """
 
@@ -113,8 +112,8 @@ class WithSkip(Layer):
     reads_every_row: ClassVar[bool] = True  # it takes the products apart, which copies them
     skip: Tensor
 
-    def __init__(self, inner: Layer, inputs: int, rng: Rng) -> None:
-        super().__init__(inputs, inner.outputs, rng)
+    def __init__(self, inner: Layer, rng: Rng) -> None:
+        super().__init__(len(inner.matrices(inner.outputs)[0]), inner.outputs, rng)
         del inner.bias
         self.inner = inner
 

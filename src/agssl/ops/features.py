@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.data.graph import Graph
+from agssl.data.graph import Features, Graph
 from agssl.ops.adjacency import take_rows
 from agssl.ops.csr import Csr, from_scipy, multiply, product
 from agssl.ops.dropout import keep_mask
@@ -46,7 +46,11 @@ class Inputs:
     @classmethod
     def of(cls, graph: Graph, device: str = "cpu", rows: np.ndarray | slice = _ALL) -> Inputs:
         """The features of a graph, or of some of its rows."""
-        x = graph.x if rows is _ALL else graph.x[rows]
+        return cls.over(graph.x if rows is _ALL else graph.x[rows], device)
+
+    @classmethod
+    def over(cls, x: Features, device: str = "cpu") -> Inputs:
+        """A matrix of features, or of what was made of them."""
         return cls(from_scipy(x).to(device) if sp.issparse(x) else torch.from_numpy(x).to(device))
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -35,6 +36,15 @@ class View:
     noise: Rng | None = None  # dropout, as in training, with masks from here; None: no dropout
 
 
+class Posed(Protocol):
+    """What tasks read of a problem (`agssl.train.problem.Problem`), where the encoder reads something else."""
+
+    @property
+    def adjacency(self) -> Adjacency: ...  # noqa: D102
+    @property
+    def features(self) -> Inputs: ...  # noqa: D102
+
+
 @dataclass(frozen=True, eq=False)
 class StepContext:
     """What a step works with, and further views are made of."""
@@ -43,14 +53,14 @@ class StepContext:
     inputs: Inputs
     adjacency: Csr  # what the encoder propagates with, whole
     labelled: tuple[np.ndarray, Tensor] | None = None  # training nodes and their labels; None while pre-training
-    edges: Adjacency | None = None  # for a task that propagates where the encoder does not
+    problem: Posed | None = None  # what a task may ask for besides
 
     def decoding(self) -> Csr:
         """What a decoder of a task's own propagates with: as the encoder does, or with Â where it does not."""
         if self.model.encoder.propagation != "none":
             return self.adjacency
-        assert self.edges is not None
-        return _moved(self.edges.symmetric.normalised, self.adjacency)
+        assert self.problem is not None
+        return _moved(self.problem.adjacency.symmetric.normalised, self.adjacency)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +138,9 @@ class Views:
         # Views of a step that differ only in what is done to rows share X W.
         x = x.sharing(self._products if nodes is None and view.noise is None else {})
         if view.columns is not None:
-            x = x.keeping(view.columns)
+            x = x.keeping(encoder.widened(torch.from_numpy(view.columns), True).numpy())
         if view.masked is not None:
+            token = None if token is None else encoder.widened(token, 0)
             x = x.masked(view.masked if nodes is None else view.masked[nodes], token)
         if view.order is not None:
             order = torch.from_numpy(view.order).to(x.device)
@@ -140,7 +151,8 @@ class Views:
 
     def features(self, weight: Tensor, nodes: np.ndarray) -> Tensor:
         """X W of these nodes, [n, F], for a matrix W [d, F] of the task's own."""
-        inputs = self.given.inputs
+        given = self.given
+        inputs = given.inputs if given.problem is None else given.problem.features
         if len(nodes) <= FEW * inputs.rows:
             return inputs.take(nodes).times([weight])[0]
         return inputs.times([weight])[0].index_select(0, torch.from_numpy(nodes).to(weight.device))

@@ -20,7 +20,7 @@ from agssl.base.rng import Rng
 from agssl.config import Settings, renamed
 from agssl.data.columns import Columns
 from agssl.data.labels import KINDS, natural_kind
-from agssl.encoders import Network, Shape
+from agssl.encoders import Network, Shape, blueprint
 from agssl.store.checkpoints import Record
 
 SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
@@ -93,10 +93,10 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
     state = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
     if schema == 1:
         state = {_current_name(name): tensor for name, tensor in state.items()}
-    widths = (shape.features * shape.hidden, shape.hidden * shape.classes)
     if shape.layers != len({name.split(".")[2] for name in state if name.startswith("encoder.layers.")}):
         raise ValueError(f"weights do not fit the shape {shape}")
-    if max(widths) > sum(v.numel() for v in state.values()):  # don't allocate what the file does not hold
+    held, least = sum(v.numel() for v in state.values()), shape.hidden * shape.classes
+    if max(least, *(v.numel() for v in blueprint(shape).parameters())) > held:  # don't allocate what is not in the file
         raise ValueError(f"weights do not fit the shape {shape}")
     model = Network(shape, Rng(0))
     model.load_state_dict(state)

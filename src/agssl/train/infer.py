@@ -16,7 +16,7 @@ from torch import Tensor
 
 from agssl.base.errors import GraphError
 from agssl.data.feature_norm import scaled
-from agssl.data.graph import Graph
+from agssl.data.graph import Features, Graph
 from agssl.data.packed import row_blocks
 from agssl.encoders import Layer, Network, Pass
 from agssl.ops import subgraph
@@ -56,10 +56,10 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
         )
     model = model.to(device)
     encoder, head, size = model.encoder, model.head, graph.num_nodes
-    first = encoder.convolution(0)
+    x, first = encoder.read(graph), encoder.convolution(0)
     below = _room(size, sum(matrix.shape[1] for matrix in first.matrices(first.outputs)))
-    for start, stop in row_blocks(np.arange(size + 1) * _values_a_row(graph), subgraph.BLOCK_ENTRIES):
-        inputs = Inputs.of(graph, device, slice(start, stop))
+    for start, stop in row_blocks(np.arange(size + 1) * _values_a_row(x), subgraph.BLOCK_ENTRIES):
+        inputs = Inputs.over(x[start:stop], device)
         _put(below, start, torch.cat(inputs.times(first.matrices(first.outputs)), dim=1))
     for number in range(encoder.hops):
         layer, last = encoder.convolution(number), number == encoder.hops - 1
@@ -108,8 +108,8 @@ def _cut(layer: Layer, hop: Hop, below: np.ndarray, device: str) -> tuple[Hop, T
     return Hop(relabel_columns(hop.matrix, columns), columns, hop.above), rows
 
 
-def _values_a_row(graph: Graph) -> int:
-    return max(1, graph.num_features if isinstance(graph.x, np.ndarray) else -(-graph.x.nnz // graph.num_nodes))
+def _values_a_row(x: Features) -> int:
+    return max(1, x.shape[1] if isinstance(x, np.ndarray) else -(-x.nnz // x.shape[0]))
 
 
 def _room(rows: int, columns: int) -> np.ndarray:

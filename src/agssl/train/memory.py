@@ -82,7 +82,7 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
     entries = stored_entries(graph) * share * kind.entry_numbers * FLOAT
     return Estimate(
         process=PROCESS,
-        graph=int((_graph_bytes(graph) + matrices) * share),
+        graph=int((_graph_bytes(graph) + matrices) * share + _made_bytes(graph, settings)),
         activations=int(rows * settings.hidden * FLOAT + scores + entries),
         weights=_weights(graph, settings, groups) * FLOAT * (STATES + teachers + 1),
         logits=(3 * teachers + 6 + 2 * kind.head_hops) * graph.num_nodes * graph.num_classes * FLOAT,
@@ -159,6 +159,12 @@ def _graph_bytes(graph: Graph) -> int:
     if isinstance(graph.x, np.ndarray):
         return edges + graph.x.size * FLOAT * (DENSE + 1)
     return edges + graph.x.nnz * (PER_VALUE + 8)
+
+
+def _made_bytes(graph: Graph, settings: Settings) -> float:
+    """What the encoder makes of the graph, and mini-batches take their rows of."""
+    values, dense = blueprint(shape_of(graph, settings)).made(graph)
+    return values * (2 * FLOAT if dense else PER_VALUE + 8)
 
 
 def _weights(graph: Graph, settings: Settings, groups: list[list[Needs]]) -> int:

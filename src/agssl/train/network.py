@@ -216,5 +216,5 @@ def forward(
         shuffle = (order.to(problem.device), torch.argsort(order).to(problem.device))
     output = model(problem.inputs, plan, rng.child("dropout"), shuffle)
     labelled = (problem.train_nodes, problem.train_labels) if labels else None
-    context = StepContext(model, problem.inputs, problem.normalised, labelled, problem.adjacency)
+    context = StepContext(model, problem.inputs, problem.normalised, labelled, problem)
     return output, Views(output, plan, context), samples

@@ -122,7 +122,10 @@ class Planner:
             return self.fixed(problem.eval_nodes)
         graph, adjacency, nodes = problem.graph, problem.stored, problem.eval_nodes
         # Dense features never change where nothing is dropped, so what is propagated takes their place, once.
-        ahead = isinstance(graph.x, np.ndarray) and blueprint(problem.shape).propagates_features
+        kind = blueprint(problem.shape)
+        x = kind.read(graph)
+        dense = isinstance(x, np.ndarray)
+        ahead = dense and kind.propagates_features
         ahead = ahead and not problem.shape.residual  # a skip connection reads the features themselves
         linear = problem.shape.head == "linear"
         head = take_rows(identity(adjacency.rows), nodes) if linear else adjacency.take(nodes)
@@ -131,13 +134,12 @@ class Planner:
             if graph.degree[reach].sum() > EVALUATED:
                 return None
             reach = np.union1d(reach, neighbour_entries(graph, reach)[0])
-        dense = isinstance(graph.x, np.ndarray)
-        if dense and len(reach) * graph.num_features > EVALUATED:
+        if dense and len(reach) * x.shape[1] > EVALUATED:
             return None
         plan = pruned_plan(adjacency, self._reach - ahead, (head, nodes), NO_NODES, 1, self._head_hops)
         assert plan.inputs is not None
         if not ahead:
-            return Inputs.of(graph, problem.device, plan.inputs), replace(plan, inputs=None)
+            return Inputs.over(x[plan.inputs], problem.device), replace(plan, inputs=None)
         blocks = (identity(len(plan.inputs), problem.device), *plan.blocks)
         levels = (plan.levels[0], *plan.levels)
         propagated = Inputs(adjacency.propagated(plan.inputs).to(problem.device))

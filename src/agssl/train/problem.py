@@ -89,8 +89,13 @@ class Problem:
 
     @cached_property
     def inputs(self) -> Inputs:
-        """X."""
-        return Inputs.of(self.graph, self.device)
+        """What the first layer reads of every node: X, or what the encoder makes of the graph."""
+        return Inputs.over(blueprint(self.shape).read(self.graph), self.device)
+
+    @cached_property
+    def features(self) -> Inputs:
+        """X itself."""
+        return Inputs.of(self.graph, self.device) if blueprint(self.shape).prepares else self.inputs
 
     @cached_property
     def labels(self) -> Tensor:
@@ -130,7 +135,9 @@ class Problem:
 
     def _changed(self, **changes: Any) -> Problem:
         other = replace(self, **changes)
-        kept = ["labels"] if self.batches is not None else ["labels", "inputs"]
+        kept = ["labels"]
+        if self.batches is None and other._reads == self._reads:
+            kept.append("inputs")
         if other._propagation == self._propagation:
             kept += ["stored"] if self.batches is not None else ["adjacency", "normalised"]
         for name in kept:
@@ -141,6 +148,11 @@ class Problem:
     def _propagation(self) -> tuple[float, str]:
         """What decides the values of the propagation, beside the graph."""
         return self.shape.skip_weight, blueprint(self.shape).propagation
+
+    @property
+    def _reads(self) -> object:
+        """What decides the inputs, beside the graph."""
+        return (self.shape.encoder, self.shape.skip_weight) if blueprint(self.shape).prepares else None
 
     def steps(
         self,
@@ -171,6 +183,9 @@ class Problem:
         within = (self.graph.weighted_degree[nodes], self.stored.sums[nodes])
         part = replace(self, graph=induced(self.graph, nodes), batches=None, nodes=nodes, within=within)
         part.__dict__["class_weight"] = self.class_weight
+        kind = blueprint(self.shape)
+        if kind.prepares:  # of the whole graph: a part lacks edges
+            part.__dict__["inputs"] = Inputs.over(kind.read(self.graph)[nodes], self.device)
         return part
 
     @cached_property

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agssl.base.spec import Spec
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.encoders import Shape, blueprint
+from agssl.encoders import ENCODERS, Shape, blueprint
 from agssl.ops.memory import keep_freed_memory
 from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
@@ -28,6 +29,7 @@ def shape_of(graph: Graph, settings: Settings) -> Shape:
         feature_norm=settings.feature_norm,
         skip_weight=settings.skip_weight,
         encoder=settings.encoder,
+        nodes=graph.num_nodes if ENCODERS[Spec.parse(settings.encoder).name].knows_nodes else 0,
     )
 
 
@@ -35,7 +37,9 @@ def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem
     """The problem that these settings pose on this graph."""
     keep_freed_memory()
     shape = shape_of(graph, settings)
-    return Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+    problem = Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
+    blueprint(shape).read(problem.graph)  # once, before anything is trained: an encoder may refuse a graph
+    return problem
 
 
 def schedule_of(settings: Settings) -> Schedule:
