@@ -21,7 +21,7 @@ from agssl.config.kinds import Choice
         ("method", "gnc"),
         ("strategy", "tj"),
         ("head", "mlp"),
-        ("norm", "layer"),
+        ("norm", "group"),
         ("class_weight", "heavy"),
         ("class_weight", {}),
         ("class_weight", {"yes": 0}),
@@ -208,7 +208,7 @@ def test_what_a_method_does_not_read_does_not_count() -> None:
         assert {method for method in METHODS if changed(method, **changes)} == expected, name
 
 
-@pytest.mark.parametrize("name", ["encoder", "feature_norm", "skip_weight"])
+@pytest.mark.parametrize("name", ["encoder", "feature_norm", "skip_weight", "residual"])
 def test_results_from_before_a_setting_keep_their_identity(name: str) -> None:
     assert name not in effective(Settings())
 

@@ -17,9 +17,9 @@ from agssl.encoders import ENCODERS, Encoder, Network, Pass, Shape, blueprint, j
 from agssl.fitting.fit import Resources, fit
 from agssl.ops import subgraph, tiles
 from agssl.ops.adjacency import Adjacency, take_rows
-from agssl.ops.csr import identity
+from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
+from agssl.ops.plan import ForwardPlan, full_head, full_plan, pruned_plan
 from agssl.pretext import TASKS
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.infer import infer
@@ -62,9 +62,19 @@ def adjacency_of(graph: Graph, text: str) -> Adjacency:
 
 
 def plan_of(graph: Graph, model: Network) -> ForwardPlan:
-    matrix = adjacency_of(graph, model.shape.encoder).normalised
-    plan = full_plan(matrix, model.encoder.hops)
-    return plan if model.head.propagates else replace(plan, head=identity(graph.num_nodes))
+    return plan_with(adjacency_of(graph, model.shape.encoder).normalised, model)
+
+
+def plan_with(matrix: Csr, model: Network) -> ForwardPlan:
+    """All hidden rows and logits by this propagation."""
+    last = matrix if model.head.propagates else identity(matrix.rows)
+    return full_plan(matrix, model.encoder.reach, full_head(matrix, model.encoder.head_hops, last))
+
+
+def last_of(graph: Graph, model: Network) -> Csr:
+    """The last propagation of the class head."""
+    propagates = model.head.propagates
+    return adjacency_of(graph, model.shape.encoder).normalised if propagates else identity(graph.num_nodes)
 
 
 def both(model: Network, graph: Graph, rng: Rng | None = None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -85,8 +95,8 @@ def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
     model = network(graph, text, layers=layers, head=head)
     plan = plan_of(graph, model)
     outputs, wanted = np.array([3, 17, 5]), np.array([2, 9, 30])
-    last = take_rows(plan.head, outputs)
-    pruned = pruned_plan(plan.blocks[0], model.encoder.hops, (last, outputs), wanted, limit=2.0)
+    last, matrix = take_rows(last_of(graph, model), outputs), adjacency_of(graph, text).normalised
+    pruned = pruned_plan(matrix, model.encoder.reach, (last, outputs), wanted, 2.0, model.encoder.head_hops)
     inputs = inputs_of(graph, model)
     cut, whole = model(inputs, pruned), model(inputs, plan)
     at = pruned.positions(wanted)
@@ -100,10 +110,32 @@ def test_a_pruned_pass_has_the_values_and_gradients_of_a_whole_one(
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("norm", ["none", "layer"])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_a_skip_connection_adds_a_linear_map_of_each_own_row(
+    text: str, norm: str, layers: int, density: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = random_graph(40, 50, density=density)
+    model = network(graph, text, layers=layers, norm=norm, residual=True, hidden=2 * tiles.TILE)
+    expected = both(model, graph)
+    monkeypatch.setattr(tiles, "CACHED_BYTES", 0)
+    monkeypatch.setattr(subgraph, "BLOCK_ENTRIES", 20)
+    found = infer(model, graph)
+    for ours, theirs in zip((found.hidden, found.logits), expected, strict=True):
+        torch.testing.assert_close(torch.from_numpy(ours), theirs, atol=1e-4, rtol=1e-4)
+    for layer in model.encoder.layers:
+        layer.skip.data.zero_()
+    plain = network(graph, text, layers=layers, norm=norm, hidden=2 * tiles.TILE)
+    for ours, theirs in zip(both(model, graph), both(plain, graph), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(expected[0], both(plain, graph)[0], atol=1e-2)
+
+
 @with_and_without_weights
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("head", ["conv", "linear"])
-@pytest.mark.parametrize("norm", ["none", "batch"])
+@pytest.mark.parametrize("norm", ["none", "batch", "layer"])
 def test_inference_block_by_block_is_the_forward_pass(
     text: str, layers: int, head: str, norm: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,16 +184,18 @@ def test_a_masked_edge_is_no_edge(text: str, weighted: bool) -> None:
     kept = [(i, j) for i, j in zip(rows.tolist(), graph.indices.tolist(), strict=True) if i < j]
     kept = [pair for pair in kept if frozenset(pair) not in gone]
     smaller = replace(build(30, kept, weighted=weighted), x=graph.x, y=graph.y, classes=graph.classes)
-    masked = full_plan(adjacency.without(source, target), 2)
-    hidden = joined(model(inputs_of(graph, model), masked).hidden)
+    masked = plan_with(adjacency.without(source, target), model)
+    found = model(inputs_of(graph, model), masked)
     if kind_of(text).prepares:  # what was made of the graph stays as it is
-        torch.testing.assert_close(hidden, both(model, graph)[0])
+        torch.testing.assert_close(joined(found.hidden), both(model, graph)[0])
         return
-    torch.testing.assert_close(hidden, both(model, smaller)[0], atol=1e-5, rtol=1e-5)
+    for ours, theirs in zip((joined(found.hidden), found.logits), both(model, smaller), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     # and so is one that a random view drops
     keep = np.array([frozenset(ends) not in gone for ends in _edges(adjacency)])
-    thin = full_plan(adjacency.thinned(keep), 2)
-    torch.testing.assert_close(joined(model(inputs_of(graph, model), thin).hidden), hidden, atol=1e-5, rtol=1e-5)
+    thin = model(inputs_of(graph, model), plan_with(adjacency.thinned(keep), model))
+    torch.testing.assert_close(joined(thin.hidden), joined(found.hidden), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(thin.logits, found.logits, atol=1e-5, rtol=1e-5)
 
 
 def _edges(adjacency: Adjacency) -> list[tuple[int, int]]:
@@ -262,7 +296,7 @@ def test_memory_grows_with_nodes_and_edges_only(text: str) -> None:
 
 
 def test_it_says_what_it_is(text: str) -> None:
-    encoder = blueprint(Shape(1, 1, 2, encoder=text))
-    assert encoder.name == Spec.parse(text).name and encoder.propagation in ("symmetric", "mean", "none")
+    encoder = blueprint(Shape(1, 8, 2, encoder=text))
+    assert encoder.name == Spec.parse(text).name and encoder.propagation in ("symmetric", "mean", "walk", "none")
     assert encoder.hops == 1 and (type(encoder).__doc__ or "").strip()
     assert all(parameter.is_meta for parameter in encoder.parameters()), "a blueprint has no weights"

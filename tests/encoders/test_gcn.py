@@ -16,14 +16,14 @@ from agssl.ops import tiles
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import identity
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_plan
+from agssl.ops.plan import ForwardPlan, Hop, full_plan
 from reference import dense
 from reference.graphs import random_graph
 
 
 def whole(graph: Graph, layers: int = 1, head: str = "conv") -> ForwardPlan:
-    plan = full_plan(Adjacency.of(graph).normalised, layers)
-    return plan if head == "conv" else replace(plan, head=identity(graph.num_nodes))
+    a = Adjacency.of(graph).normalised
+    return full_plan(a, layers, (Hop(a if head == "conv" else identity(graph.num_nodes)),))
 
 
 def every_layer(model: Network) -> list[GraphConvolution]:
@@ -194,6 +194,24 @@ def test_batch_norm_follows_its_formula() -> None:
     output = model(inputs, plan, Rng(0))
     torch.testing.assert_close(joined(output.hidden), h, atol=1e-4, rtol=1e-4)
     assert not torch.equal(model.encoder.norms[0].running_mean, before)
+
+
+@pytest.mark.parametrize("density", [1.0, 0.4])
+def test_layer_norm_and_skip_connections_follow_their_formula(density: float) -> None:
+    graph = random_graph(density=density)
+    model = Network(Shape(6, 8, 3, 2, norm="layer", residual=True), Rng(0))
+    a = torch.from_numpy(dense.normalised_of(graph)).float()
+    h = torch.from_numpy(dense.dense_features(graph))
+    for layer, norm in zip(model.encoder.layers, model.encoder.norms, strict=True):
+        h = a @ (h @ layer.inner.weight) + h @ layer.skip + layer.bias
+        h = (h - h.mean(1, keepdim=True)) / (h.var(1, unbiased=False, keepdim=True) + 1e-5).sqrt()
+        h = torch.relu(h * norm.weight + norm.bias)
+    expected = a @ (h @ model.head.layer.weight) + model.head.layer.bias
+    found = model(Inputs.of(graph), whole(graph, 2))
+    torch.testing.assert_close(joined(found.hidden), h, atol=1e-4, rtol=1e-4)
+    ours, theirs = (torch.autograd.grad(z.cos().sum(), list(model.parameters())) for z in (found.logits, expected))
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
 def test_batch_norm_uses_running_averages_in_evaluation() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -16,7 +14,7 @@ from agssl.encoders import Network, Output, Shape, joined
 from agssl.ops.adjacency import Adjacency, take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
+from agssl.ops.plan import ForwardPlan, Hop, full_plan, pruned_plan
 from reference.graphs import build, graphs, random_graph
 
 
@@ -39,7 +37,7 @@ def plans(
     a = Adjacency.of(graph).normalised
     last = a if head == "conv" else identity(graph.num_nodes)
     pruned = pruned_plan(a, layers, (take_rows(last, outputs), outputs), hidden, limit=2.0)
-    return pruned, replace(full_plan(a, layers), head=last)
+    return pruned, full_plan(a, layers, (Hop(last),))
 
 
 def gradients(model: Network, output: Output, out_rows: torch.Tensor, hidden_rows: torch.Tensor) -> list[torch.Tensor]:
@@ -109,6 +107,8 @@ def test_a_plan_can_be_cut_on_another_device() -> None:
     cut = pruned_plan(away, 2, (take_rows(away, nodes), nodes), nodes, limit=2.0)
     expected = pruned_plan(a, 2, (take_rows(a, nodes), nodes), nodes, limit=2.0)
     assert cut.inputs.tolist() == expected.inputs.tolist()
-    for ours, theirs in zip([*cut.blocks, cut.head], [*expected.blocks, expected.head], strict=True):
+    for ours, theirs in zip(
+        [*cut.blocks, cut.head[0].matrix], [*expected.blocks, expected.head[0].matrix], strict=True
+    ):
         assert torch.equal(ours.indices.cpu(), theirs.indices)
         assert torch.equal(ours.values.cpu(), theirs.values)

@@ -44,6 +44,23 @@ def test_the_parts_sum_up_and_grow_with_what_they_are_for() -> None:
     assert estimate(large(40_000), settings).graph > 1.8 * base.graph
 
 
+def test_attention_counts_by_edges_and_heads() -> None:
+    graph, plain = large(), Settings(method="gcn")
+    base, one, two = (estimate(graph, plain.replace(encoder=name)) for name in ("gcn", "gat:heads=1", "gat:heads=2"))
+    assert base.activations < one.activations
+    more = (one.activations - base.activations, two.activations - one.activations)
+    assert more[0] == pytest.approx(more[1]) and more[0] >= 4 * (2 * graph.num_edges + graph.num_nodes)
+    in_parts = plain.replace(encoder="gat", batch="partition", batch_nodes=1000)
+    assert estimate(graph, in_parts).activations < estimate(graph, plain.replace(encoder="gat")).activations / 5
+
+
+def test_skip_connections_and_heads_of_many_steps_count() -> None:
+    graph, plain = large(), Settings(method="gcn")
+    assert estimate(graph, plain.replace(residual=True)).activations > estimate(graph, plain).activations
+    far, near = (estimate(graph, plain.replace(encoder=f"appnp:steps={steps}")) for steps in (20, 1))
+    assert far.logits > near.logits == estimate(graph, plain).logits
+
+
 def test_sparse_features_count_by_what_is_stored() -> None:
     dense, sparse = build(40, [(0, 1)], features=50), build(40, [(0, 1)], features=50, density=0.02)
     assert estimate(sparse, Settings()).graph < estimate(dense, Settings()).graph

@@ -17,7 +17,7 @@ PAPER_TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
 METHODS = ("agssl", "gcn", "single", "joint", "autossl")
 WEIGHTS_FROM = ("val", "crossfit", "train")
 FEATURE_NORMS = ("none", "l2", "binary")
-NORMS = ("none", "batch")
+NORMS = ("none", "batch", "layer")
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "roc_auc", "average_precision", "log_loss")
 CALIBRATIONS = ("classes", "temperature", "none")
 
@@ -90,8 +90,14 @@ class SettingFields:
     norm: str = setting(
         default="none",
         kind=Choice(names=NORMS),
-        help="normalisation of hidden layers (not of features): none or batch",
-        search=SearchRange(NORMS),
+        help="normalisation of hidden layers (not of features): none, batch or layer",
+        search=SearchRange(("none", "batch")),
+    )
+    residual: bool = setting(
+        default=False,
+        kind=Flag(),
+        help="a skip connection around each hidden layer: a linear map of the node's own row is added to its sums",
+        counts=lambda settings: settings.residual,
     )
     hidden: int = setting(
         default=64,

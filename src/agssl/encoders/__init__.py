@@ -1,7 +1,8 @@
 """Encoders and the class head: each import below registers one encoder under its name."""
 
-from agssl.encoders import gcn, hops, linkx, mlp, ppr, sage
-from agssl.encoders.base import ENCODERS, Encoder, Layer, Pass, Shape, Tiles, glorot, joined
+from agssl.encoders import appnp, gat, gcn, gpr, hops, linkx, mlp, ppr, sage
+from agssl.encoders.base import ENCODERS, Encoder, Pass, Shape, joined
+from agssl.encoders.layer import Layer, Tiles, glorot
 from agssl.encoders.network import Network, Output, blueprint
 
 __all__ = [
@@ -13,9 +14,12 @@ __all__ = [
     "Pass",
     "Shape",
     "Tiles",
+    "appnp",
     "blueprint",
+    "gat",
     "gcn",
     "glorot",
+    "gpr",
     "hops",
     "joined",
     "linkx",

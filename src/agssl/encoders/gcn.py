@@ -7,7 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import ENCODERS, Encoder, Layer, Tiles
+from agssl.encoders.base import ENCODERS, Encoder
+from agssl.encoders.layer import Layer, Tiles
 from agssl.ops.csr import multiply
 from agssl.ops.features import Inputs
 from agssl.ops.plan import Hop

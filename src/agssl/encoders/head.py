@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import Encoder, Layer, Shape, Tiles
+from agssl.encoders.base import Encoder, Shape
+from agssl.encoders.layer import Layer, Tiles
 from agssl.encoders.mlp import Linear
 from agssl.ops.dropout import dropout
 from agssl.ops.plan import Hop
@@ -27,7 +30,7 @@ class ClassHead(nn.Module):
         super().__init__()
         self.shape = shape
         stream = rng.child("init", shape.layers)
-        kind = Linear if shape.head == "linear" else encoder.layer
+        kind = Linear if shape.head == "linear" else encoder.head_layer
         self._propagates = shape.head != "linear" and encoder.propagation != "none"
         self.layer: Layer = kind(shape.hidden, shape.classes, stream)
 
@@ -45,8 +48,8 @@ class ClassHead(nn.Module):
         """Logits from the sums of the layer."""
         return sums[:, : self.shape.classes] + self.layer.bias
 
-    def forward(self, hidden: Tiles, hop: Hop, rng: Rng | None) -> Tensor:
-        """Z of the nodes above the hop, [n, C], from column tiles of H, with dropout of H where there is an `rng`."""
+    def forward(self, hidden: Tiles, hops: Sequence[Hop], rng: Rng | None) -> Tensor:
+        """Z of the nodes above the hops, [n, C], from column tiles of H, with dropout of H where there is an `rng`."""
         projected: Tensor | None = None
         parts = self.matrix().split([tile.shape[1] for tile in hidden])
         for number, (tile, weight) in enumerate(zip(hidden, parts, strict=True)):
@@ -54,4 +57,4 @@ class ClassHead(nn.Module):
                 tile = dropout(tile, self.shape.dropout, rng.child("class", number))
             projected = tile @ weight if projected is None else torch.addmm(projected, tile, weight)
         assert projected is not None
-        return self.finish(self.layer.sums(hop, projected))
+        return self.finish(self.layer.along(hops, projected))

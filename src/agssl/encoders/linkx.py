@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from agssl.base.errors import GraphError
 from agssl.base.rng import Rng
 from agssl.data.graph import Features, Graph
-from agssl.encoders.base import ENCODERS, Layer, Shape, glorot
+from agssl.encoders.base import ENCODERS, Shape
+from agssl.encoders.layer import Layer, glorot
 from agssl.encoders.mlp import Linear
 from agssl.encoders.prepared import PreparedMlp
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import ENCODERS, Encoder, Layer
+from agssl.encoders.base import ENCODERS, Encoder
+from agssl.encoders.layer import Layer
 from agssl.ops.plan import Hop
 
 

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
-from agssl.encoders.base import ENCODERS, Encoder, Pass, Shape, Tiles
+from agssl.encoders.base import ENCODERS, Encoder, Pass, Shape
 from agssl.encoders.head import ClassHead
+from agssl.encoders.layer import Tiles
 from agssl.ops.features import Inputs
 from agssl.ops.plan import ForwardPlan
 
@@ -61,7 +62,7 @@ class Network(nn.Module):
         corrupted = None
         if permutation is not None:
             corrupted = self.encoder(x.permuted(*permutation), plan, Pass(rng, real=False, stream="corrupted"))
-        return Output(hidden, corrupted, None if plan.head is None else self.head(hidden, plan.last_hop, rng))
+        return Output(hidden, corrupted, self.head(hidden, plan.head, rng) if plan.head else None)
 
 
 def blueprint(shape: Shape) -> Encoder:

@@ -15,7 +15,7 @@ from agssl.base.rng import Rng
 from agssl.base.system import size_text
 from agssl.data.graph import Features, Graph
 from agssl.data.packed import stored_in
-from agssl.encoders.base import Layer
+from agssl.encoders.layer import Layer
 from agssl.encoders.mlp import Mlp
 
 MOST_BYTES = 2 << 30  # that what is made of a graph may take

@@ -7,7 +7,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import ENCODERS, Encoder, Layer
+from agssl.encoders.base import ENCODERS, Encoder
+from agssl.encoders.layer import Layer
 from agssl.ops.csr import multiply
 from agssl.ops.plan import Hop
 
@@ -16,6 +17,7 @@ class MeanConvolution(Layer):
     """A node's own row and the mean of its neighbours', each with its own weights."""
 
     weights: ClassVar[tuple[str, ...]] = ("near", "own")
+    reads_every_row: ClassVar[bool] = True  # it takes the products apart, which copies them
 
     def combine(self, hop: Hop, projected: Tensor) -> Tensor:
         """The mean of the neighbours' first half plus the node's own second half."""

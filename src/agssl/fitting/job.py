@@ -56,7 +56,7 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
         raise SettingsError(f"device {device!r} is not understood; give cpu, cuda or cuda:0") from error
     if kind == "cuda" and not torch.cuda.is_available():
         raise SettingsError(f"device {device!r} is not available on this machine; leave --device out to use the CPU")
-    Network(Shape(1, 1, 2, encoder=settings.encoder), Rng(0))  # its name and settings
+    Network(Shape(1, settings.hidden, 2, encoder=settings.encoder), Rng(0))  # its name and settings
     if settings.method == "gcn":
         return
     check_tasks(settings)

@@ -20,9 +20,10 @@ class Adjacency:
     these are the entries of A, and a degree is the sum of a node's weights; a self-loop has weight 1.
 
     What an encoder propagates with is its choice (`norm`): `symmetric` is Â above, `mean` is D^-1 A, the mean over
-    neighbours, by weight; `none` is I, whatever the edges are. The first two have the same pattern: in `mean`, a
-    self-loop is stored with value 0. **An entry with value 0 is no edge**: so are masked edges (`without`), and an
-    encoder that looks at the pattern alone must leave them out.
+    neighbours, by weight; `walk` is (D + I)^-1 (A + I), the mean over these and the node itself; `none` is I, whatever
+    the edges are. The others have the same pattern: in `mean`, a self-loop is stored with value 0. **An entry with
+    value 0 is no edge**: so are masked edges (`without`), and an encoder that looks at the pattern alone must leave
+    them out.
 
     With a `skip_weight` s, Â becomes (1 - s) Â + s I: a node keeps that much of itself at each propagation, however
     many neighbours it has. Its self-loop alone leaves it one part in degree + 1.
@@ -79,7 +80,7 @@ class Adjacency:
 
         A mean is over the neighbours that are there, so its parts have degrees of their own.
         """
-        if self.within is not None and self.norm != "mean":
+        if self.within is not None and self.norm == "symmetric":
             return self.within[0].astype(np.float64)
         return (np.diff(self.indptr) - 1).astype(np.float64) if self.weights is None else self._sums(self.weights)
 
@@ -92,7 +93,7 @@ class Adjacency:
     @cached_property
     def _gain(self) -> np.ndarray | None:
         """What each row of a part is scaled by, float32 [N]."""
-        if self.within is None or self.norm == "mean":
+        if self.within is None or self.norm != "symmetric":
             return None
         return self.within[1] / np.add.reduceat(self._entries(self.degree), self.indptr[:-1])
 
@@ -102,10 +103,11 @@ class Adjacency:
             scale = root_share(degree)
             values = scale[self.rows] * scale[self.indices]
             return values if self.weights is None else values * self.weights
-        values = mean_share(degree)[self.rows]
+        values = mean_share(degree + (self.norm == "walk"))[self.rows]
         if self.weights is not None:
             values *= self.weights
-        values[self._loops] = 0
+        if self.norm == "mean":
+            values[self._loops] = 0
         return values
 
     def _values(self, degree: np.ndarray) -> np.ndarray:
@@ -114,7 +116,7 @@ class Adjacency:
 
     @cached_property
     def normalised(self) -> Csr:
-        """Â, D^-1 A, or I."""
+        """Â, or what else `norm` says."""
         return identity(self.num_nodes) if self.norm == "none" else self._csr(self._values(self.degree))
 
     @cached_property
@@ -208,7 +210,7 @@ def root_share(degree: np.ndarray) -> np.ndarray:
 
 
 def mean_share(degree: np.ndarray) -> np.ndarray:
-    """What an edge of weight 1 counts in the mean over neighbours, by the degree without self-loop; float32."""
+    """What an edge of weight 1 counts in a mean over edges that sum to this degree; float32."""
     return (1 / np.where(degree > 0, degree, 1)).astype(np.float32)
 
 

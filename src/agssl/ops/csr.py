@@ -91,6 +91,28 @@ class Csr:
         sums = product(self._turned, dense)
         return sums if self.blocks == 1 else sums.view(self.blocks, self.columns, -1).sum(0)
 
+    @cached_property
+    def row_of(self) -> Tensor:
+        """The row of every stored entry, int32 [nnz]."""
+        if self.pattern is not None:
+            return self.pattern.row_of
+        counts = self.indptr.diff()
+        return torch.repeat_interleave(torch.arange(self.rows, dtype=torch.int32, device=counts.device), counts)
+
+    def row_highest(self, entries: Tensor) -> Tensor:
+        """The highest of [nnz, k] numbers, one of which belongs to each stored entry: [rows, k]; -inf of no entry."""
+        return torch.segment_reduce(entries, "max", offsets=self.indptr.long(), axis=0)
+
+    def row_sums(self, entries: Tensor) -> Tensor:
+        """Sums of [nnz, k] numbers, one of which belongs to each stored entry, over each row: [rows, k]."""
+        return torch.segment_reduce(entries, "sum", offsets=self.indptr.long(), axis=0)
+
+    def column_sums(self, entries: Tensor) -> Tensor:
+        """The same over each column: [columns, k]."""
+        indptr, _, order = self._transpose
+        sums = torch.segment_reduce(entries.index_select(0, order), "sum", offsets=indptr.long(), axis=0)
+        return sums if self.blocks == 1 else sums.view(self.blocks, self.columns, -1).sum(0)
+
     def with_values(self, values: Tensor, symmetric: bool = False) -> Csr:
         """The same pattern with other values."""
         return Csr(self.indptr, self.indices, values, self.columns, symmetric, pattern=self.pattern or self)

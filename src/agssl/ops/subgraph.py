@@ -127,6 +127,8 @@ class StoredAdjacency:
             return np.ones(self.rows, dtype=np.float32)
         if self.norm == "mean":
             return (self.graph.degree > 0).astype(np.float32)
+        if self.norm == "walk":
+            return np.ones(self.rows, dtype=np.float32)
         sums = self._scale.astype(np.float64)  # of the node itself
         for start, stop in row_blocks(self.graph.indptr, BLOCK_ENTRIES):
             first, last = self.graph.indptr[start], self.graph.indptr[stop]
@@ -173,10 +175,10 @@ class StoredAdjacency:
         others[loops] = False
         indices[others], indices[loops] = columns, own
         indptr = np.concatenate([[0], ends + np.arange(1, len(nodes) + 1)]).astype(np.int32)
-        if self.norm == "mean":
-            values = np.repeat(mean_share(self.graph.weighted_degree[nodes]), counts + 1)
-        else:
+        if self.norm == "symmetric":
             values = np.repeat(self._scale[nodes], counts + 1) * self._scale[indices]
+        else:
+            values = np.repeat(mean_share(self.graph.weighted_degree[nodes] + (self.norm == "walk")), counts + 1)
         if self.graph.weights is not None:
             values[others] *= self.graph.weights[at]
         if self.norm == "mean":

@@ -43,7 +43,8 @@ from torch import Tensor, nn
 from agssl.base.registry import Registry
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.base import Encoder, glorot
+from agssl.encoders.base import Encoder
+from agssl.encoders.layer import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.linear_loss import BLOCK
 from agssl.pretext.needs import Needs

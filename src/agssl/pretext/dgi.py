@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.base import glorot
+from agssl.encoders.layer import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.pretext.base import TASKS, Targets, Task, TaskSample, Views
 from agssl.pretext.heads import mean_length

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.encoders.base import glorot
+from agssl.encoders.layer import glorot
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr, multiply
 from agssl.pretext.base import NO_NODES, TASKS, Targets, Task, TaskSample, Views

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from agssl.base.rng import Rng
-from agssl.encoders.base import Encoder, Pass, Tiles, joined
+from agssl.encoders.base import Encoder, Pass, joined
+from agssl.encoders.layer import Tiles
 from agssl.encoders.network import Network, Output
 from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs, Products
-from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
+from agssl.ops.plan import ForwardPlan, full_head, full_plan, pruned_plan
 
 FEW = 0.3  # up to this share of the rows, cutting them out of sparse features costs less than multiplying them all
 
@@ -105,23 +106,28 @@ class Views:
         """Z of all nodes of a view, [N, C], by the network's own class head."""
         assert view.nodes is None, "logits are those of all nodes"
         model = self.given.model
-        hidden, plan = self._encoded(view, model.encoder)
-        last = plan.blocks[-1]
-        head = last if model.head.propagates else identity(last.rows, last.values.device)
-        logits: Tensor = model.head(hidden, replace(plan, head=head).last_hop, view.noise)
+        hidden, _ = self._encoded(view, model.encoder)
+        adjacency = self._propagation(view, model.encoder)
+        last = adjacency if model.head.propagates else identity(adjacency.rows, adjacency.values.device)
+        logits: Tensor = model.head(hidden, full_head(adjacency, model.encoder.head_hops, last), view.noise)
         return logits
 
-    def _encoded(self, view: View, encoder: Encoder, token: Tensor | None = None) -> tuple[Tiles, ForwardPlan]:
-        """H of a view in column tiles, and which rows these are."""
+    def _propagation(self, view: View, encoder: Encoder) -> Csr:
+        """What a view propagates with."""
         adjacency = self.given.adjacency
         # An encoder that reads own rows alone has no use for another propagation, but for how many rows a pool has.
         if view.adjacency is not None and (encoder.propagation != "none" or view.pool is not None):
             adjacency = _moved(view.adjacency, adjacency)
+        return adjacency
+
+    def _encoded(self, view: View, encoder: Encoder, token: Tensor | None = None) -> tuple[Tiles, ForwardPlan]:
+        """H of a view in column tiles, and which rows these are."""
+        adjacency = self._propagation(view, encoder)
         # As in Planner.step: batch norm averages over whatever rows there are; and a shuffle needs every row.
         if view.nodes is None or encoder.shape.norm == "batch" or view.order is not None or view.pool is not None:
-            plan = full_plan(adjacency, encoder.hops)
+            plan = full_plan(adjacency, encoder.reach, head=())
         else:
-            plan = pruned_plan(adjacency, encoder.hops, None, view.nodes)
+            plan = pruned_plan(adjacency, encoder.reach, None, view.nodes)
         return encoder(self._inputs(view, plan.inputs, encoder, token), plan, Pass(view.noise, real=False)), plan
 
     def _inputs(self, view: View, nodes: np.ndarray | None, encoder: Encoder, token: Tensor | None) -> Inputs:

@@ -71,7 +71,7 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
         layer, last = encoder.convolution(number), number == encoder.hops - 1
         (onward,) = (head.matrix(),) if last else encoder.convolution(number + 1).matrices(model.shape.hidden)
         above = _room(size, onward.shape[1])
-        for start, hop in _hops(graph, model, device):
+        for start, hop in _hops(graph, model, device, encoder.propagation if encoder.reach else "none"):
             sums = layer.sums(*_cut(layer, hop, below, device))
             block = encoder.activate((sums,), number, Pass())[0]
             if hidden is not None and last:
@@ -82,25 +82,32 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
     if not head.propagates:
         np.add(below[:, : model.shape.classes], head.layer.bias.cpu().numpy(), out=logits)
         return logits
-    for start, hop in _hops(graph, model, device):
-        _put(logits, start, head.finish(head.layer.sums(*_cut(head.layer, hop, below, device))))
+    projected = below
+    for number in range(head.layer.hops):
+        last = number == head.layer.hops - 1
+        above = logits if last else _room(size, projected.shape[1])
+        for start, hop in _hops(graph, model, device, encoder.propagation):
+            if number == 0:
+                sums = head.layer.sums(*_cut(head.layer, hop, below, device))
+            else:
+                rows = (torch.from_numpy(part).to(device) for part in (below, projected))
+                sums = head.layer.further(number, hop, *rows)
+            _put(above, start, head.finish(sums) if last else sums)
+        below = above
     return logits
 
 
-def _hops(graph: Graph, model: Network, device: str) -> Iterator[tuple[int, Hop]]:
+def _hops(graph: Graph, model: Network, device: str, propagation: str) -> Iterator[tuple[int, Hop]]:
     """The propagation from all nodes to each block of rows, with the first row of each."""
-    adjacency = StoredAdjacency(graph, model.shape.skip_weight, model.encoder.propagation)
+    adjacency = StoredAdjacency(graph, model.shape.skip_weight, propagation)
     for start, stop in row_blocks(graph.indptr, subgraph.BLOCK_ENTRIES):
         rows = np.arange(start, stop)
         yield start, Hop(adjacency.take(rows).to(device), None, rows)
 
 
 def _cut(layer: Layer, hop: Hop, below: np.ndarray, device: str) -> tuple[Hop, Tensor]:
-    """The hop and the rows below that it reads.
-
-    Where a layer has several weights it takes their products apart, which copies them: then of these rows alone.
-    """
-    if len(layer.weights) == 1 or hop.above is None:
+    """The hop and the rows below that it reads: all, or where the layer touches every row, those with edges alone."""
+    if not layer.reads_every_row or hop.above is None:
         return hop, torch.from_numpy(below).to(device)
     columns = np.union1d(hop.matrix.indices.cpu().numpy(), hop.above).astype(np.int64)
     rows = torch.from_numpy(below[columns]).to(device)

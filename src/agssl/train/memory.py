@@ -28,6 +28,7 @@ FLOAT = 4  # bytes
 PROCESS = 472 << 20  # Python, torch, scikit-learn and METIS, once they have run
 # `Encoder.row_copies` are those of the hidden rows of one layer, in a step over them. Of these:
 FURTHER = 3 / 4  # more, for every layer after the first, whose input learns and is dropped out
+SKIP = 6.0  # copies more, for a skip connection
 SHUFFLED = 9 / 8  # more, for a view with shuffled features
 VIEW = 1.0  # more, for every further view, of the rows that it needs
 EVALUATION = 3.0  # copies of all hidden rows in a pass without gradients
@@ -70,21 +71,21 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
     """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
     groups = _groups(graph, settings)
     teachers = len(settings.tasks) if settings.method == "agssl" else 0
-    rows, share = _rows(graph, settings, groups), 1.0
+    rows, share, kind = _rows(graph, settings, groups), 1.0, blueprint(shape_of(graph, settings))
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
-        kind = blueprint(shape_of(graph, settings))
         views = max(sum(_view_copies(kind, needs) for needs in group) for group in groups)
         rows = nodes * settings.layers * (_copies(kind, settings.layers, shuffled=True) + views)
         share = nodes / graph.num_nodes
     matrices = max(sum(needs.entries for needs in group) for group in groups) * PER_ENTRY
     scores = max(sum(needs.scores for needs in group) for group in groups) * SCORES * FLOAT
+    entries = stored_entries(graph) * share * kind.entry_numbers * FLOAT
     return Estimate(
         process=PROCESS,
         graph=int((_graph_bytes(graph) + matrices) * share + _made_bytes(graph, settings)),
-        activations=int(rows * settings.hidden * FLOAT + scores),
+        activations=int(rows * settings.hidden * FLOAT + scores + entries),
         weights=_weights(graph, settings, groups) * FLOAT * (STATES + teachers + 1),
-        logits=(3 * teachers + 8) * graph.num_nodes * graph.num_classes * FLOAT,
+        logits=(3 * teachers + 6 + 2 * kind.head_hops) * graph.num_nodes * graph.num_classes * FLOAT,
     )
 
 
@@ -122,12 +123,16 @@ def _step(graph: Graph, kind: Encoder, layers: int, whole: bool, tasks: list[Nee
 
 def _copies(kind: Encoder, layers: int, shuffled: bool) -> float:
     """Copies of the hidden rows that the encoder's own pass holds, for each of its layers on average."""
-    return kind.row_copies * (1 + FURTHER * (layers - 1) / layers + SHUFFLED * shuffled)
+    return _row_copies(kind) * (1 + FURTHER * (layers - 1) / layers + SHUFFLED * shuffled)
+
+
+def _row_copies(kind: Encoder) -> float:
+    return kind.row_copies + SKIP * kind.shape.residual
 
 
 def _view_copies(kind: Encoder, needs: Needs) -> float:
     """The same for the further passes of a task."""
-    return kind.row_copies * VIEW * needs.views + EVALUATION * needs.frozen_views
+    return _row_copies(kind) * VIEW * needs.views + EVALUATION * needs.frozen_views
 
 
 def _reach(graph: Graph, kind: Encoder, count: int | None, labels: bool = True) -> int:

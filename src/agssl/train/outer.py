@@ -67,7 +67,7 @@ class Homophily(Outer):
 
     def __init__(self, problem: Problem, rng: Rng) -> None:
         super().__init__()
-        self.inputs, self.plan = problem.inputs, replace(problem.plans.whole, head=None)
+        self.inputs, self.plan = problem.inputs, replace(problem.plans.whole, head=())
         self.clusters = min(problem.shape.classes, problem.graph.num_nodes)
         self.seed = rng.key() & 0x7FFFFFFF
         self.cache_key = (self.seed,)

@@ -13,7 +13,7 @@ from agssl.encoders import Shape, blueprint
 from agssl.ops.adjacency import take_rows
 from agssl.ops.csr import Csr, identity
 from agssl.ops.features import Inputs
-from agssl.ops.plan import ForwardPlan, full_plan, pruned_plan
+from agssl.ops.plan import WORTHWHILE, ForwardPlan, full_head, full_plan, pruned_plan
 from agssl.ops.subgraph import StoredAdjacency, neighbour_entries
 from agssl.pretext.base import NO_NODES
 from agssl.train.batches import Batches
@@ -55,22 +55,26 @@ class Planner:
     problem: Planned
 
     @property
-    def _hops(self) -> int:
-        return blueprint(self.problem.shape).hops
+    def _reach(self) -> int:
+        return blueprint(self.problem.shape).reach
+
+    @property
+    def _head_hops(self) -> int:
+        return blueprint(self.problem.shape).head_hops
 
     @property
     def _whole(self) -> bool:
         return self.problem.shape.norm == "batch"
 
     def head_rows(self, adjacency: Csr, nodes: np.ndarray | None) -> Csr:
-        """The propagation of the class head for these nodes (None: all)."""
+        """The last propagation of the class head, to these nodes (None: all)."""
         linear = self.problem.shape.head == "linear"
         matrix = identity(adjacency.rows, self.problem.device) if linear else adjacency
         return matrix if nodes is None else take_rows(matrix, nodes)
 
     @cached_property
     def _train_head(self) -> Csr:
-        """The propagation of the class head for the training nodes."""
+        """The last propagation of the class head, to the training nodes."""
         return self.head_rows(self.problem.normalised, self.problem.train_nodes)
 
     def step(self, adjacency: Csr, outputs: np.ndarray | None, hidden: np.ndarray | None) -> ForwardPlan:
@@ -78,22 +82,27 @@ class Planner:
         known = adjacency is self.problem.normalised and outputs is self.problem.train_nodes
         head = None if outputs is None else self._train_head if known else self.head_rows(adjacency, outputs)
         if hidden is None or self._whole:
-            return replace(full_plan(adjacency, self._hops), head=head, outputs=outputs)
+            hops = () if head is None else full_head(adjacency, self._head_hops, head, outputs)
+            return full_plan(adjacency, self._reach, hops)
         last = None if head is None or outputs is None else (head, outputs)
-        return pruned_plan(adjacency, self._hops, last, hidden)
+        return pruned_plan(adjacency, self._reach, last, hidden, head_hops=self._head_hops)
 
     def fixed(self, outputs: np.ndarray) -> tuple[Inputs, ForwardPlan]:
         """The plan for the logits of `outputs`, to be used many times, with the features it reads."""
         problem = self.problem
         head = self.head_rows(problem.normalised, outputs)
         if self._whole:
-            return problem.inputs, replace(full_plan(problem.normalised, self._hops), head=head, outputs=outputs)
-        plan = pruned_plan(problem.normalised, self._hops, (head, outputs), NO_NODES, limit=0.95)
+            hops = full_head(problem.normalised, self._head_hops, head, outputs)
+            return problem.inputs, full_plan(problem.normalised, self._reach, hops)
+        # Made once, so cutting is free; but many hops with what is cut cost more than with the whole, symmetric matrix.
+        limit = 0.95 if self._head_hops == 1 else WORTHWHILE
+        plan = pruned_plan(problem.normalised, self._reach, (head, outputs), NO_NODES, limit, self._head_hops)
         return problem.inputs.take(plan.inputs), replace(plan, inputs=None)
 
     def everything(self, adjacency: Csr) -> ForwardPlan:
         """The plan for the logits and hidden rows of all nodes."""
-        return replace(full_plan(adjacency, self._hops), head=self.head_rows(adjacency, None))
+        head = full_head(adjacency, self._head_hops, self.head_rows(adjacency, None))
+        return full_plan(adjacency, self._reach, head)
 
     @cached_property
     def whole(self) -> ForwardPlan:
@@ -117,16 +126,17 @@ class Planner:
         x = kind.read(graph)
         dense = isinstance(x, np.ndarray)
         ahead = dense and kind.propagates_features
+        ahead = ahead and not problem.shape.residual  # a skip connection reads the features themselves
         linear = problem.shape.head == "linear"
         head = take_rows(identity(adjacency.rows), nodes) if linear else adjacency.take(nodes)
         reach = np.unique(head.indices.numpy())
-        for _ in range(kind.reach - ahead):
+        for _ in range(self._reach - ahead + self._head_hops - 1):
             if graph.degree[reach].sum() > EVALUATED:
                 return None
             reach = np.union1d(reach, neighbour_entries(graph, reach)[0])
         if dense and len(reach) * x.shape[1] > EVALUATED:
             return None
-        plan = pruned_plan(adjacency, self._hops - ahead, (head, nodes), NO_NODES, limit=1)
+        plan = pruned_plan(adjacency, self._reach - ahead, (head, nodes), NO_NODES, 1, self._head_hops)
         assert plan.inputs is not None
         if not ahead:
             return Inputs.over(x[plan.inputs], problem.device), replace(plan, inputs=None)

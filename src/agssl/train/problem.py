@@ -147,7 +147,7 @@ class Problem:
     def with_shape(self, shape: Shape) -> Problem:
         """The same problem for networks of another shape; what was computed of the graph is kept."""
         other = self._changed(shape=shape)
-        same = ("encoder", "layers", "head", "norm", "skip_weight")
+        same = ("encoder", "layers", "head", "norm", "residual", "skip_weight")
         if all(getattr(shape, name) == getattr(self.shape, name) for name in same):
             other.plans.__dict__["evaluation"] = self.plans.evaluation
         return other

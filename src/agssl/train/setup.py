@@ -28,6 +28,7 @@ def shape_of(graph: Graph, settings: Settings) -> Shape:
         layers=settings.layers,
         head=settings.head,
         norm=settings.norm,
+        residual=settings.residual,
         dropout=settings.dropout,
         input_dropout=settings.input_dropout,
         feature_norm=settings.feature_norm,
@@ -110,7 +111,9 @@ def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> B
     """How the graph is cut into mini-batches; None: not at all."""
     if settings.batch in ("auto", "full"):
         return None
-    reach = blueprint(shape_of(graph, settings)).reach
+    encoder = blueprint(shape_of(graph, settings))
+    # A head of many hops reads far; two of them see most of what it weighs.
+    reach = encoder.reach + min(encoder.head_hops, 2) - 1
     return Batches(graph, settings.batch, settings.batch_nodes, reach, cache)
 
 
