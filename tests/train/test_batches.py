@@ -25,8 +25,8 @@ from agssl.pretext.base import NO_NODES, TASKS, Part
 from agssl.pretext.prepare import make_task
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.batches import Batches
-from agssl.train.loop import Schedule
 from agssl.train.evaluate import evaluate
+from agssl.train.loop import Schedule
 from agssl.train.methods import train_method
 from agssl.train.problem import Problem
 from reference import dense

@@ -13,8 +13,8 @@ from agssl.data.splits import Split
 from agssl.encoders import Network, Shape
 from agssl.pretext.clu import Clusters
 from agssl.pretext.par import Partition
-from agssl.train.infer import infer
 from agssl.train.evaluate import evaluate
+from agssl.train.infer import infer
 from agssl.train.methods import MethodResult, train_method
 from agssl.train.problem import Problem
 from reference import dense

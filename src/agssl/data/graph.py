@@ -51,8 +51,8 @@ class Graph:
             same.
         class_kind: what the names of the classes were before they were text: str, int, float or bool.
         columns: how the columns of a table became the features; None: the features have no names.
-        named: whether it is one of the named datasets, which keep to the split that others measure them by.
         splits: those that came with the data, where there are several: `make_split` settles one by seed.
+        named: whether it is one of the named datasets, which keep to the split that others measure them by.
 
     Example:
         >>> edges = [[0, 1, 2], [1, 2, 3]]  # a path of four nodes, each edge given once
@@ -76,8 +76,8 @@ class Graph:
     weights: np.ndarray | None = None  # float32 [2E]
     class_kind: str = "str"  # of `agssl.data.labels.KINDS`
     columns: Columns | None = None
-    named: bool = False
     splits: tuple[Split, ...] = ()
+    named: bool = False
 
     @classmethod
     def from_arrays(
