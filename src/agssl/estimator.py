@@ -27,9 +27,10 @@ from agssl.explain.plots import embedding_map, training_curves, weights_by_group
 from agssl.explain.summary import fit_result, result_html, result_text
 from agssl.fitting.fit import Resources, fit, split_for
 from agssl.fitting.progress import FitProgress
+from agssl.metrics import softmax
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
-from agssl.store.fitted import FittedModel, load_fitted, save_fitted
+from agssl.store.fitted import FittedModel, judged, load_fitted, save_fitted
 from agssl.store.run import Run
 from agssl.store.run_writer import columns, records
 from agssl.train.infer import infer
@@ -133,7 +134,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         with contextlib.ExitStack() as stack:
             hear = watch or ignore
             if self.verbose:
-                progress = stack.enter_context(FitProgress(settings, schedule_on(graph, settings).epochs))
+                again = graph.split is not None and graph.split.fold is not None
+                progress = stack.enter_context(FitProgress(settings, schedule_on(graph, settings).epochs, again))
                 hear = progress if watch is None else _both(progress, watch)
             result = fit(graph, settings, seed, where, hear)
         self._take(result.fitted)
@@ -190,7 +192,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
     def score(self, graph: Any = None, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy, whatever `metric` is, as scikit-learn's classifiers have it: of what `predict` says.
 
-        On the test nodes of the fitted graph, or on the labelled nodes of a graph that is given.
+        On the test nodes of the fitted graph (without any, on held-out ones, by networks that had not seen them), or on
+        the labelled nodes of a graph that is given.
 
         Args:
             graph: None for the fitted graph.
@@ -206,7 +209,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             other = self._same_nodes() if graph is None else to_graph(graph, columns=self.fitted_.columns)
             if graph is None:
                 assert other.split is not None
-                at = other.split.test
+                said = judged(self.fitted_, other.split, "test" if len(other.split.test) else "val")
+                at, predicted[said.nodes] = said.nodes, self.fitted_.decide(softmax(said.logits))
             else:
                 at = np.flatnonzero(other.y >= 0)
             right = np.array(self.fitted_.classes)[predicted[at]] == np.array(other.classes)[other.y[at]]

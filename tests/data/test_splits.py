@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,11 @@ def ring(y: np.ndarray, **more: object) -> Graph:
 
 
 BIG = ring(np.arange(2000) % 5)
+
+
+def labelled(counts: list[int]) -> Graph:
+    """So many nodes of each class, in random order."""
+    return ring(np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts)))
 
 
 def parts(split: Split) -> list[list[int]]:
@@ -77,11 +83,13 @@ def test_with_few_labels_every_class_trains_and_someone_validates(counts: list[i
     assert sum(split.sizes().values()) == len(y)
 
 
-def test_auto_prefers_public_then_random_then_fractions() -> None:
+@pytest.mark.parametrize("spec", ["auto", "benchmark"])
+def test_benchmarks_prefer_public_then_random_then_fractions(spec: str) -> None:
     public = Split(np.array([0, 1]), np.array([2]), np.array([3]))
-    assert make_split("auto", BIG.with_split(public), Rng(0)) is public
-    assert make_split("auto", BIG, Rng(0)).origin.startswith("random:20/500/1000")
-    assert make_split("auto", ring(np.arange(30) % 3), Rng(0)).origin.startswith("fraction:0.6/0.2/0.2")
+    big, small = replace(BIG, named=spec == "auto"), replace(ring(np.arange(30) % 3), named=spec == "auto")
+    assert make_split(spec, big.with_split(public), Rng(0)) is public
+    assert make_split(spec, big, Rng(0)).origin.startswith("random:20/500/1000")
+    assert make_split(spec, small, Rng(0)).origin.startswith("fraction:0.6/0.2/0.2")
 
 
 def test_public_means_the_one_that_came_with_the_data() -> None:
@@ -227,3 +235,48 @@ class TestFiles:
         np.savez(tmp_path / "p.npz", train=np.array([{}], dtype=object), val=[1])
         with pytest.raises(DataError, match="pickled objects, which are never read"):
             self.read(tmp_path / "p.npz")
+
+
+class TestHeldOutInTurn:
+    """`cv` and `holdout`: no labelled node is set aside for good."""
+
+    def test_every_label_trains_and_is_held_out_once(self) -> None:
+        graph = labelled([30, 20, 7])
+        split = make_split("cv:5", graph, Rng(0))
+        assert len(split.train) == len(split.val) == 57 and not len(split.test)
+        folds = split.folds()
+        assert len(folds) == 5
+        np.testing.assert_array_equal(np.sort(np.concatenate([fold.val for fold in folds])), split.train)
+        for fold in folds:
+            assert not set(fold.train) & set(fold.val)
+            counts = np.bincount(graph.y[fold.val], minlength=3)
+            assert all(n // 5 <= c <= -(-n // 5) for n, c in zip((30, 20, 7), counts, strict=True))
+
+    def test_the_only_label_of_a_class_is_never_held_out(self) -> None:
+        split = make_split("cv:5", labelled([6, 1, 2]), Rng(0))
+        assert len(split.train) == 9 and len(split.val) == 8
+        for fold in split.folds():
+            assert {0, 1, 2} == set(labelled([6, 1, 2]).y[fold.train])
+
+    def test_one_share_can_be_held_out(self) -> None:
+        graph = labelled([100, 50])
+        split = make_split("holdout:0.2", graph, Rng(0))
+        (fold,) = split.folds()
+        assert np.bincount(graph.y[fold.val]).tolist() == [20, 10]
+        assert len(split.train) == 150 and len(fold.train) == 120
+
+    def test_auto_sets_no_label_of_an_own_graph_aside(self) -> None:
+        few, many = labelled([30, 20]), labelled([1500, 500])
+        assert make_split("auto", few, Rng(0)).origin == "cv:5 (seed 0)"
+        assert make_split("auto", many, Rng(0)).origin == "holdout:0.2 (seed 0)"
+        assert len(make_split("auto", many, Rng(0)).train) == 2000
+
+    def test_two_labels_are_enough_and_one_for_each_class_is_not(self) -> None:
+        assert len(make_split("cv", labelled([2, 1]), Rng(0)).folds()) == 2
+        with pytest.raises(GraphError, match="label at least one more"):
+            make_split("cv", labelled([1, 1]), Rng(0))
+
+    @pytest.mark.parametrize("spec", ["cv:1", "cv:x", "holdout:0", "holdout:1.5", "holdout:a"])
+    def test_bad_numbers_are_refused(self, spec: str) -> None:
+        with pytest.raises(SettingsError, match="cannot understand the split"):
+            make_split(spec, labelled([5, 5]), Rng(0))

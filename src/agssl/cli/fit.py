@@ -148,15 +148,16 @@ def run_fit(args: argparse.Namespace) -> int:
 
     expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
     settings = plan.settings
+    folded = graph if splits[0].fold is None else graph.with_split(splits[0])  # a network for each fold takes memory
     expected = min(expected, len(plan.seeds) * (len(settings.tasks) if settings.method == "agssl" else 1))
     expected = args.workers if args.workers > 1 else expected
     if settings.batch == "auto":
-        settings = settings.replace(batch=batch_mode(graph, settings, expected))
+        settings = settings.replace(batch=batch_mode(folded, settings, expected))
         if settings.batch != "full":
             say(f"the whole graph at once would not fit into memory: training in parts (--batch {settings.batch})")
     check_workers(args, settings)
     if args.memory_check and args.device == "cpu" and args.ray_address is None:
-        check_memory(graph, settings, expected)
+        check_memory(folded, settings, expected)
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     together = {"workers": args.workers} if args.workers > 1 else {}
     asked |= together | plugin_plan() | say_partition(settings)

@@ -20,19 +20,21 @@ def show(summary: dict[str, Any]) -> None:
     teachers = summary["teachers"] if summary["integration"] else []
     weight = ["weight"] if teachers else []
     std = " ± std" if count > 1 else ""
-    metric = summary["estimate"]["metric"]
-    own = [] if metric == "accuracy" else [f"{part}_{metric}" for part in ("test", "val")]
-    heads = [f"{key.replace('_', ' ', 1)}{std}" for key in own]
+    metric, where = summary["estimate"]["metric"], summary["estimate"]["measured_on"]
+    parts = {"val": "held-out"} if where == "heldout" else {"test": "test", "val": "val"}
+    own = [] if metric == "accuracy" else [f"{part}_{metric}" for part in parts]
+    heads = [f"{name} {metric}{std}" for name in parts.values()] if own else []
     figures = ("macro-F1", "log-loss", "ECE")
-    rows = table("method", *heads, f"test %{std}", f"val %{std}", *figures, *weight, left=("method",))
+    percent = [f"{name} %{std}" for name in parts.values()]
+    rows = table("method", *heads, *percent, *figures, *weight, left=("method",))
     for teacher in teachers:
         cells = [_spread(teacher[key]) for key in own]
-        cells += [_percent(teacher[f"{part}_accuracy"]) for part in ("test", "val")]
+        cells += [_percent(teacher[f"{part}_accuracy"]) for part in parts]
         rows.add_row(f"teacher {teacher['task']}", *cells, "", "", "", _number(teacher["weight"]))
     cells = [_spread(summary[key]) for key in own]
-    cells += [_percent(summary[f"{part}_accuracy"]) for part in ("test", "val")]
+    cells += [_percent(summary[f"{part}_accuracy"]) for part in parts]
     rows.add_row(method, *cells, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
-    place = 0 if summary["estimate"]["measured_on"] == "test" else 1
+    place = 1 if where == "val" else 0
     for name, value in summary["baselines"].items():
         cells = ["", ""]
         cells[place] = _number(value) if own else f"{100 * value:.2f}"
@@ -68,7 +70,7 @@ def _truth(summary: dict[str, Any]) -> list[str]:
     ]
     if "decision" in summary:
         found = summary["decision"]
-        right = f"precision {found['precision']:.1%}, recall {found['recall']:.1%} on validation labels"
+        right = f"precision {found['precision']:.1%}, recall {found['recall']:.1%} on held-out labels"
         lines.append(
             f"threshold: {found['positive']} is predicted from a probability of {found['threshold']:.3f}{over} "
             f"(--threshold {found['rule']}); {right}"

@@ -30,6 +30,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agssl.base.errors import GraphError, SettingsError, unknown_name
+from agssl.data.draw import (
+    FRACTION,
+    by_class,
+    draw_folds,
+    draw_fractions,
+    draw_per_class,
+    draw_random,
+    part_shares,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     from agssl.base.rng import Rng
@@ -38,7 +48,6 @@ if TYPE_CHECKING:
 PARTS = ("train", "val", "test")
 PUBLIC = "public"  # origin of a split that came with the data; one of several has its number after it
 RANDOM = "random:20/500/1000"
-FRACTION = "fraction:0.6/0.2/0.2"
 FOLDS, HELD_OUT = 5, 0.2
 PLENTY = 2000  # labelled nodes from which one held-out fifth measures well enough, at a fifth of the cost
 KINDS = ("auto", "public", "benchmark", "random", "per-class", "fraction", "cv", "holdout")
@@ -174,23 +183,19 @@ def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
         return check_split(read_split(Path(spec), graph.num_nodes, graph.node_names), graph.y)
     if kind not in KINDS[3:]:
         raise unknown_name("split", spec, KINDS)
-    groups = _by_class(graph.y, rng)
+    groups = by_class(graph.y, rng)
     if kind in ("cv", "holdout"):
         rest = rest or str(FOLDS if kind == "cv" else HELD_OUT)
-        fold = _deal(groups, _count(spec, rest)) if kind == "cv" else _hold_out(groups, _share(spec, rest))
-        dealt = _spread(graph, groups, fold)
-        train, val = np.sort(np.concatenate(groups)), np.flatnonzero(dealt >= 0)
-        if not len(val):
-            raise _too_few(len(train), len(groups))
-        origin = f"{kind}:{rest} (seed {rng.seed})"
-        return check_split(Split(train, val, np.empty(0, np.int64), origin, dealt[val]), graph.y)
+        fold = draw_folds(graph, groups, spec.strip(), rest)
+        train, val, test = np.sort(np.concatenate(groups)), np.flatnonzero(fold >= 0), np.empty(0, np.int64)
+        return check_split(Split(train, val, test, f"{kind}:{rest} (seed {rng.seed})", fold[val]), graph.y)
     if kind == "random":
         rest = rest or RANDOM.partition(":")[2]
-        parts = _random(graph, groups, _whole(spec, rest, 3), rng)
+        parts = draw_random(graph, groups, whole_numbers(spec, rest, 3), rng)
     elif kind == "per-class":
-        parts = _per_class(graph, groups, _whole(spec, rest, 2))
+        parts = draw_per_class(graph, groups, whole_numbers(spec, rest, 2))
     else:
-        parts = _fraction(groups, _shares(spec, rest))
+        parts = draw_fractions(groups, part_shares(spec, rest))
     train, val, test = (np.sort(part) for part in parts)
     return check_split(Split(train, val, test, f"{kind}:{rest} (seed {rng.seed})"), graph.y)
 
@@ -235,143 +240,6 @@ def _auto(graph: Graph, rng: Rng, benchmark: bool) -> Split:
     counts = np.unique(graph.y[graph.y >= 0], return_counts=True)[1]
     if not benchmark:
         return make_split(f"cv:{FOLDS}" if counts.sum() < PLENTY else f"holdout:{HELD_OUT}", graph, rng)
-    train, val, test = _whole(RANDOM, RANDOM.partition(":")[2], 3)
+    train, val, test = whole_numbers(RANDOM, RANDOM.partition(":")[2], 3)
     enough = len(counts) > 0 and counts.min() >= train and counts.sum() >= train * len(counts) + val + test
     return make_split(RANDOM if enough else FRACTION, graph, rng)
-
-
-def _by_class(y: np.ndarray, rng: Rng) -> list[np.ndarray]:
-    """The labelled nodes of each class that has any, in random order."""
-    generator = rng.child("classes").numpy()
-    return [generator.permutation(np.flatnonzero(y == label)) for label in np.unique(y[y >= 0])]
-
-
-def _random(graph: Graph, groups: list[np.ndarray], sizes: list[int], rng: Rng) -> list[np.ndarray]:
-    each, val, test = sizes
-    _check_classes(graph, groups, each, f"random:{each}/{val}/{test}")
-    rest = rng.child("rest").numpy().permutation(np.sort(np.concatenate([group[each:] for group in groups])))
-    if len(rest) < val + test:
-        raise GraphError(
-            f"{graph.name} has {len(rest)} labelled nodes left after {each} per class, too few to validate on {val} "
-            f"and to test on {test}; ask for fewer, or for shares: {FRACTION}"
-        )
-    return [np.concatenate([group[:each] for group in groups]), rest[:val], rest[val : val + test]]
-
-
-def _per_class(graph: Graph, groups: list[np.ndarray], sizes: list[int]) -> list[np.ndarray]:
-    train, val = sizes
-    _check_classes(graph, groups, train + val, f"per-class:{train}/{val}")
-    cuts = (slice(0, train), slice(train, train + val), slice(train + val, None))
-    return [np.concatenate([group[cut] for group in groups]) for cut in cuts]
-
-
-def _check_classes(graph: Graph, groups: list[np.ndarray], needed: int, spec: str) -> None:
-    for group in groups:
-        if len(group) < needed:
-            name = graph.classes[graph.y[group[0]]]
-            raise GraphError(
-                f"class {name!r} has {len(group)} labelled nodes, but the split {spec} takes {needed} of each class; "
-                f"label more nodes, ask for fewer, or for shares: {FRACTION}"
-            )
-
-
-def _fraction(groups: list[np.ndarray], shares: list[float]) -> list[np.ndarray]:
-    room = np.array([len(group) for group in groups])
-    total = int(room.sum())
-    if total <= len(groups):
-        raise _too_few(total, len(groups))
-    # the others may not take the last node of a class: each class keeps one to train on
-    train = np.maximum(_apportion(room * shares[0], room), 1)
-    val = _apportion(room * shares[1], room - train)
-    if not val.any():
-        donor = int(np.argmax(room - train)) if (room > train).any() else int(np.argmax(train))
-        val[donor], train[donor] = 1, min(train[donor], room[donor] - 1)
-    left = room - train - val
-    test = left if sum(shares) > 1 - 1e-9 else _apportion(room * shares[2], left)
-    ends = np.cumsum([train, val, test], axis=0)
-    starts = np.vstack([np.zeros_like(room), ends[:2]])
-    return [np.concatenate([g[a:b] for g, a, b in zip(groups, starts[i], ends[i], strict=True)]) for i in range(3)]
-
-
-def _too_few(nodes: int, classes: int) -> GraphError:
-    return GraphError(
-        f"there are {nodes} labelled nodes for {classes} classes; label at least one more, so that every class "
-        "has a node to train on and one is left to validate on"
-    )
-
-
-def _deal(groups: list[np.ndarray], count: int) -> list[np.ndarray]:
-    """The fold of each node of each class: dealt out in turn, the next class where the last one ended.
-
-    The only node of a class is held out nowhere (-1), so that every network has seen every class.
-    """
-    folds, start = [], 0
-    for group in groups:
-        if len(group) == 1:
-            folds.append(np.array([-1]))
-            continue
-        folds.append((start + np.arange(len(group))) % count)
-        start += len(group)
-    return folds
-
-
-def _hold_out(groups: list[np.ndarray], share: float) -> list[np.ndarray]:
-    """One fold with a share of each class, one node of it at least where it can spare one."""
-    room = np.array([len(group) for group in groups])
-    held = _apportion(room * share, room - 1)
-    if not held.any():
-        held[int(np.argmax(room))] += room.max() > 1
-    return [np.where(np.arange(len(group)) < n, 0, -1) for group, n in zip(groups, held, strict=True)]
-
-
-def _spread(graph: Graph, groups: list[np.ndarray], values: list[np.ndarray]) -> np.ndarray:
-    """Values of the nodes of each class as an array over all nodes, -1 elsewhere."""
-    found = np.full(graph.num_nodes, -1, dtype=np.int64)
-    found[np.concatenate(groups)] = np.concatenate(values)
-    return found
-
-
-def _apportion(quota: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Whole numbers near `quota` with its rounded sum, the largest remainders rounded up first, none above `room`."""
-    counts = np.minimum(np.floor(quota + 1e-9).astype(np.int64), room)
-    for index in np.argsort(counts - quota, kind="stable"):
-        if counts.sum() >= round(float(quota.sum())):
-            break
-        counts[index] += counts[index] < room[index]
-    return counts
-
-
-def _whole(spec: str, text: str, count: int) -> list[int]:
-    numbers = text.split("/")
-    if len(numbers) != count or not all(n.strip().isdecimal() for n in numbers) or int(numbers[0]) < 1:
-        shape = "random:20/500/1000" if count == 3 else "per-class:20/30"
-        raise SettingsError(f"cannot understand the split {spec!r}; write {count} whole numbers as in {shape}")
-    return [int(n) for n in numbers]
-
-
-def _count(spec: str, text: str) -> int:
-    if not text.strip().isdecimal() or int(text) < 2:
-        raise SettingsError(f"cannot understand the split {spec!r}; write the number of folds, 2 or more, as in cv:5")
-    return int(text)
-
-
-def _share(spec: str, text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 1:
-        raise SettingsError(f"cannot understand the split {spec!r}; write the share to hold out, as in holdout:0.2")
-    return share
-
-
-def _shares(spec: str, text: str) -> list[float]:
-    try:
-        shares = [float(n) for n in text.split("/")]
-    except ValueError:
-        shares = []
-    if len(shares) != 3 or not all(0 <= s < 1 for s in shares) or min(shares[:2]) <= 0 or sum(shares) > 1 + 1e-9:
-        raise SettingsError(
-            f"cannot understand the split {spec!r}; write three shares that sum to at most 1, as in {FRACTION}"
-        )
-    return shares

@@ -16,21 +16,23 @@ _EVERY = 0.1  # seconds between updates of the bar
 _LINE = 5.0  # seconds between lines
 
 
-def count_stages(settings: Settings) -> int:
-    """How many trainings a fit has: one per network, alpha, fold and generation.
+def count_stages(settings: Settings, again: bool = False) -> int:
+    """How many trainings a fit has: one per network, alpha, fold of crossfit and generation.
 
-    >>> count_stages(Settings(method="gcn"))
-    1
+    With `again`, one more, with all labels. (Networks of the folds of a split train side by side, as one.)
+
+    >>> count_stages(Settings(method="gcn")), count_stages(Settings(method="gcn"), again=True)
+    (1, 2)
     >>> count_stages(Settings(tasks=("par", "clu"), alpha=1.0, weights_from="train", generations=1))
     3
     """
     if settings.method == "gcn":
-        return 1
+        return 1 + again
     alphas = [_alphas(settings, text) for text in settings.tasks]
     if settings.method == "agssl":
         folds = settings.folds * len(settings.tasks) if settings.weights_from == "crossfit" else 0
-        return sum(alphas) + folds + settings.generations
-    return max(alphas) * (2 if settings.method == "autossl" else 1)
+        return sum(alphas) + folds + settings.generations + again
+    return max(alphas) * (2 if settings.method == "autossl" else 1) + again
 
 
 def _alphas(settings: Settings, text: str) -> int:
@@ -47,10 +49,11 @@ class FitProgress:
     Args:
         settings: of the fit.
         epochs: most epochs of a stage.
+        again: whether a network of all labels follows.
     """
 
-    def __init__(self, settings: Settings, epochs: int) -> None:
-        self.stages, self.epochs = count_stages(settings), epochs
+    def __init__(self, settings: Settings, epochs: int, again: bool = False) -> None:
+        self.stages, self.epochs = count_stages(settings, again), epochs
         self.begun, self.stage, self.best = 0, "", 0.0
         self.shown, self.start = 0.0, time.monotonic()
         self.live: Any = None

@@ -13,7 +13,10 @@ MEASURES = ("accuracy", "macro_f1", "log_loss", "ece")
 
 
 def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metrics:
-    """The results over all seeds, with the keys of `agssl fit --json`; figures without test nodes are None."""
+    """The results over all seeds, with the keys of `agssl fit --json`.
+
+    Figures without test nodes are None, but where nodes are held out in turn: then they are of these.
+    """
     tested = [metrics["test"] for metrics in results if metrics["test"] is not None]
     summary: Metrics = {
         "dataset": name,
@@ -31,8 +34,9 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         summary["metric"] = metric
         summary[f"test_{metric}"] = spread([test[metric] for test in tested])
         summary[f"val_{metric}"] = spread([metrics["val"][metric] for metrics in results])
+    heldout = [metrics["val"] for metrics in results if "folds" in metrics["split"]]
     for measure_ in MEASURES[1:]:
-        summary[measure_] = _mean([test[measure_] for test in tested])
+        summary[measure_] = _mean([one[measure_] for one in tested or heldout])
     weights = [metrics["task_weights"] for metrics in results]
     summary["task_weights"] = (
         None if None in weights else {task: statistics.fmean(w[task] for w in weights) for task in weights[0]}

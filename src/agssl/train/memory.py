@@ -71,6 +71,7 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
     """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
     groups = _groups(graph, settings)
     teachers = len(settings.tasks) if settings.method == "agssl" else 0
+    folds = 1 if graph.split is None else len(graph.split.folds())
     rows, share, kind = _rows(graph, settings, groups), 1.0, blueprint(shape_of(graph, settings))
     if settings.batch in ("partition", "neighbour"):
         nodes = min(graph.num_nodes, WITH_OTHERS * settings.batch_nodes)
@@ -84,8 +85,8 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
         process=PROCESS,
         graph=int((_graph_bytes(graph) + matrices) * share + _made_bytes(graph, settings)),
         activations=int(rows * settings.hidden * FLOAT + scores + entries),
-        weights=_weights(graph, settings, groups) * FLOAT * (STATES + teachers + 1),
-        logits=(3 * teachers + 6 + 2 * kind.head_hops) * graph.num_nodes * graph.num_classes * FLOAT,
+        weights=_weights(graph, settings, groups) * FLOAT * (STATES + teachers + 1) * folds,
+        logits=(3 * teachers * folds + 6 + 2 * kind.head_hops) * graph.num_nodes * graph.num_classes * FLOAT,
     )
 
 
