@@ -78,7 +78,7 @@ def measure(name: str, labels: str, seed: int, arm: str) -> Record:
     known = with_few(graph, nodes, labels, seed)
     truth, start = graph.y[nodes], time.perf_counter()
     if arm == "logistic regression":
-        predicted = logistic_regression(known, np.flatnonzero(known.y >= 0), nodes)
+        predicted = logistic_regression(known, np.flatnonzero(known.y >= 0), nodes).argmax(1)
         found: Record = {"accuracy": float((predicted == truth).mean())}
     else:
         split = {"benchmark": "benchmark", "gcn": "fraction:0.75/0.249/0.001"}.get(arm, "auto")
