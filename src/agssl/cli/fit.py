@@ -149,7 +149,7 @@ def run_fit(args: argparse.Namespace) -> int:
     expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
     settings = plan.settings
     folded = graph if splits[0].fold is None else graph.with_split(splits[0])  # a network for each fold takes memory
-    expected = min(expected, len(plan.seeds) * (len(settings.tasks) if settings.method == "agssl" else 1))
+    expected = min(expected, len(plan.seeds) * (len(settings.pool) if settings.method == "agssl" else 1))
     expected = args.workers if args.workers > 1 else expected
     if settings.batch == "auto":
         settings = settings.replace(batch=batch_mode(folded, settings, expected))

@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from agssl.config import Settings
+from agssl.config import LABELS, Settings, TeacherSpec
 from agssl.pretext.base import ALPHA_GRID
 from agssl.pretext.prepare import make_task
 from agssl.store.checkpoints import Record
@@ -28,15 +28,18 @@ def count_stages(settings: Settings, again: bool = False) -> int:
     """
     if settings.method == "gcn":
         return 1 + again
-    alphas = [_alphas(settings, text) for text in settings.tasks]
+    alphas = [_alphas(settings, text) for text in (settings.pool if settings.method == "agssl" else settings.tasks)]
     if settings.method == "agssl":
-        folds = settings.folds * len(settings.tasks) if settings.weights_from == "crossfit" else 0
+        folds = settings.folds * len(settings.pool) if settings.weights_from == "crossfit" else 0
         return sum(alphas) + folds + settings.generations + again
     return max(alphas) * (2 if settings.method == "autossl" else 1) + again
 
 
 def _alphas(settings: Settings, text: str) -> int:
-    task = make_task(text)
+    spec = TeacherSpec.parse(text)
+    if spec.task == LABELS:
+        return 1
+    task = make_task(spec.task)
     alpha = settings.alpha_of(task.name)
     return len(task.alphas) if alpha is None else len(ALPHA_GRID) if alpha == "auto" else 1
 

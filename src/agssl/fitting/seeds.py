@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from agssl.base.errors import SettingsError
 from agssl.base.processes import work
+from agssl.config import TeacherSpec
 from agssl.fitting.job import Job, Metrics, fit_elsewhere, fit_seed, prepare, teach_elsewhere
 from agssl.fitting.together import fit_together
+from agssl.simple import is_simple
 from agssl.train.loop import Watch, ignore
 
 if TYPE_CHECKING:
@@ -71,8 +73,8 @@ def fit_seeds(
 def teachers_first(job: Job, seeds: Sequence[int], jobs: int) -> list[tuple[int, str]]:
     """The teachers (seed and task) to train before the seeds, since so many jobs would not all have a seed to do."""
     settings = job.settings
-    if settings.method != "agssl" or len(settings.tasks) < 2 or job.out is None:
+    if settings.method != "agssl" or len(settings.pool) < 2 or job.out is None:
         return []
     if jobs <= len(seeds) or job.workers > 1:
         return []
-    return [(seed, task) for seed in seeds for task in settings.tasks]
+    return [(seed, task) for seed in seeds for task in settings.pool if not is_simple(TeacherSpec.parse(task).encoder)]

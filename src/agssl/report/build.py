@@ -90,8 +90,8 @@ def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[di
         )
     names = run.fitted().task_names if run.settings.method == "agssl" else ()
     taught = [_teachers(run, seed, graph, part) for seed in run.seeds] if names else []
-    for k, name in enumerate(names):
-        rows.append(_row(name, "teacher", [teachers[k] for teachers in taught]))
+    for name in names:  # another seed may have other teachers
+        rows.append(_row(name, "teacher", [one[name] for one in taught if name in one]))
     own = "student" if names else run.settings.method
     return [*rows, _row(own, "model", [_measured(run, seed, part) for seed in run.seeds])]
 
@@ -107,13 +107,14 @@ def _measured(run: Run, seed: int, part: str) -> dict[str, Any]:
     return {name: (found[part] or {}).get(name) for name in MEASURES} | {"val_accuracy": found["val"]["accuracy"]}
 
 
-def _teachers(run: Run, seed: int, graph: Graph, part: str) -> list[dict[str, Any]]:
+def _teachers(run: Run, seed: int, graph: Graph, part: str) -> dict[str, dict[str, Any]]:
     """The measures of each teacher of a seed; accuracies as the run has them, the others from its logits."""
-    said, rows = judged(run.fitted(seed), check_split(run.split(seed), graph.y), part), []
+    fitted = run.fitted(seed)
+    said, rows = judged(fitted, check_split(run.split(seed), graph.y), part), {}
     for k, noted in enumerate(run.seed_metrics(seed)["teachers"]):
         measured = evaluate(graph.y[said.nodes], softmax(said.teachers[k]))
         measured["accuracy"] = noted[f"{part}_accuracy"]
-        rows.append(measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]})
+        rows[fitted.task_names[k]] = measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]}
     return rows
 
 

@@ -73,13 +73,20 @@ class Trained:
     def of(cls, problems: Sequence[Problem], models: Sequence[Network], best: Record, history: list[Record]) -> Trained:
         """With what each network says of all nodes."""
         both = zip(problems, models, strict=True)
-        logits = tuple(World.current().broadcast(partial(problem.logits, model)) for problem, model in both)
+        logits = [World.current().broadcast(partial(problem.logits, model)) for problem, model in both]
+        found = cls.of_logits(problems, models, logits)
+        if len(problems) == 1:
+            return replace(found, best=best, history=history)
+        return replace(found, best=_common(best) | found.best, history=[_common(record) for record in history])
+
+    @classmethod
+    def of_logits(cls, problems: Sequence[Problem], models: Sequence[Network], logits: Sequence[Tensor]) -> Trained:
+        """What is known of networks whose logits [N, C] these are, one for each problem."""
         nodes = np.concatenate([problem.val_nodes for problem in problems])
         heldout = torch.cat([z[torch.from_numpy(p.val_nodes)] for p, z in zip(problems, logits, strict=True)])
-        if len(problems) > 1:  # each is at an epoch of its own
-            truth = problems[0].labels[torch.from_numpy(nodes)]
-            best, history = _common(best) | validation(problems[0], heldout, truth), [_common(r) for r in history]
-        return cls(tuple(models), logits, heldout[torch.from_numpy(np.argsort(nodes))], best, history)
+        best = validation(problems[0], heldout, problems[0].labels[torch.from_numpy(nodes)])
+        at = torch.from_numpy(np.argsort(nodes))
+        return cls(tuple(models), tuple(logits), heldout[at], best, [])
 
 
 def _common(record: Record) -> Record:
