@@ -71,7 +71,7 @@ def _truth(summary: dict[str, Any]) -> list[str]:
 
     labels, estimate = summary["labels"], summary["estimate"]
     seeds = len(summary["seeds"])
-    turns = ", held out from the networks that they chose and measured" if estimate["measured_on"] == "heldout" else ""
+    turns = ", each while it was held out" if estimate["measured_on"] == "heldout" else ""
     over = f", the mean of {seeds} seeds" if seeds > 1 else ""
     value, low, high = (metric_text(estimate["metric"], estimate[key]) for key in ("value", "low", "high"))
     lines = [

@@ -15,7 +15,7 @@ from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network, Output
 from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
 from agssl.pretext.views import StepContext
-from agssl.store.checkpoints import Best, Record
+from agssl.store.checkpoints import Best, Record, without_choices
 from agssl.train.evaluate import evaluate, validation
 from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, train
 from agssl.train.problem import Problem
@@ -49,7 +49,7 @@ class WeightedTask:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A network at its best validation epoch; of a split with folds, one network per fold at the best of all."""
+    """A network at its best validation epoch; of a split with folds, one per fold, each where the others are best."""
 
     models: tuple[Network, ...]
     fold_logits: tuple[Tensor, ...]  # [N, C] of each, evaluation mode
@@ -77,7 +77,7 @@ class Trained:
         found = cls.of_logits(problems, models, logits)
         if len(problems) == 1:
             return replace(found, best=best, history=history)
-        return replace(found, best=_common(best) | found.best, history=[_common(record) for record in history])
+        return replace(found, best=without_choices(best) | found.best, history=[without_choices(r) for r in history])
 
     @classmethod
     def of_logits(cls, problems: Sequence[Problem], models: Sequence[Network], logits: Sequence[Tensor]) -> Trained:
@@ -87,11 +87,6 @@ class Trained:
         best = validation(problems[0], heldout, problems[0].labels[torch.from_numpy(nodes)])
         at = torch.from_numpy(np.argsort(nodes))
         return cls(tuple(models), tuple(logits), heldout[at], best, [])
-
-
-def _common(record: Record) -> Record:
-    """What concerns all folds."""
-    return {name: value for name, value in record.items() if not name.startswith("choice")}
 
 
 def streams(rng: Rng, problems: Sequence[Problem]) -> list[Rng]:
@@ -112,7 +107,7 @@ def train_network(
     """A network on the labels and these tasks (none: on the labels alone), at its best validation epoch.
 
     With several problems (the folds of a split, see `Problem.by_folds`) it is one network for each, trained side by
-    side: all are taken at the epoch that is best for all of them together, since one fold may have few nodes.
+    side, and each is taken at the epoch that is best for the others: see `evaluate`.
 
     `jt` minimises L_task + sum_k w_k L_k in one stage (Eq. 1); `pf` first the tasks alone, then L_task from there
     (Eq. 2). With `fixed_epochs`, labels are trained on for that many epochs and the last one is taken: nothing is
