@@ -65,7 +65,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         random_state: seed of everything random, but for a split that the graph brings; None draws another one for each
             fit, by NumPy's global generator. By default 0.
         split: how to split the labelled nodes where the graph brings no split, see `agssl.data.splits`. By default
-            'auto'.
+            'auto': of a graph without a split, no label is set aside, but each is held out in turn ('cv:5').
         cache: folder for prepared targets; by default None, which keeps them in memory.
         device: 'cpu' or a torch device, by default 'cpu'.
         threads: threads of torch while fitting, by default 1.

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 from agssl import AGSSL, load_dataset
 from agssl.cli import fit as command
@@ -405,6 +406,25 @@ def test_without_a_split_every_label_trains_and_every_label_measures(agssl: Call
     run = Run.open(result["run"])
     assert run.split(0).origin == "cv:5 (seed 0)" and len(run.fitted(0).heldout) == 40
     assert estimate["value"] == pytest.approx((run.fitted(0).heldout.argmax(1) == np.arange(40) % 2).mean())
+
+
+def test_of_45_labelled_bottles_all_train_and_all_measure(agssl: Callable[..., Any]) -> None:
+    wine = load_wine()
+    rows = [
+        ",".join([f"bottle{i}", *map(str, x), wine.target_names[y] if i % 4 == 0 else ""])
+        for i, (x, y) in enumerate(zip(wine.data, wine.target, strict=True))
+    ]
+    header = ",".join(["id", *(name.replace("/", " ") for name in wine.feature_names), "label"])
+    Path("wine.csv").write_text("\n".join([header, *rows]))
+    words = ("fit", "wine.csv", "--knn", 10, *GCN, "--epochs", 40, "--out", "run")
+    done = agssl(*words)
+    assert done.code == 0 and "±" not in done.out and "nodes measured it" not in done.err
+    assert "labels: 45 trained, 45 chose, 45 measured, each while it was held out" in done.out
+    estimate = json.loads(agssl(*words, "--json").out)["estimate"]
+    assert estimate["low"] < estimate["value"] and estimate["high"] - estimate["low"] > 0.05
+    unseen = np.arange(178) % 4 > 0
+    right = Run.open("run").fitted(0).logits.argmax(1) == wine.target
+    assert estimate["low"] <= right[unseen].mean() <= estimate["high"]
 
 
 def test_a_model_that_is_no_better_than_guessing_is_warned_of(agssl: Callable[..., Any], graph: Path) -> None:

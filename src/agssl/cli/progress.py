@@ -102,7 +102,8 @@ class Progress:
         }
         name = "" if self.metric == "accuracy" else f"{self.metric} "
         test = f", test {value['test']}" if "test" in value else ""
-        line = f"seed {metrics['seed']}: {name}validation {value['val']}{test}, {metrics['seconds']:.1f} s"
+        part = "held-out" if "folds" in metrics["split"] else "validation"
+        line = f"seed {metrics['seed']}: {name}{part} {value['val']}{test}, {metrics['seconds']:.1f} s"
         if self.live is None:
             say(line)
             return
