@@ -394,6 +394,7 @@ def test_the_last_lines_tell_labels_interval_and_baselines(agssl: Callable[..., 
 def test_without_a_split_every_label_trains_and_every_label_measures(agssl: Callable[..., Any], graph: Path) -> None:
     done = agssl("fit", graph, *GCN)
     assert done.code == 0 and "±" not in done.out and "WARNING: only" not in done.err
+    assert done.err.startswith("seed 0: held-out ")
     lines = [line.rstrip() for line in done.out.splitlines()]
     assert lines[1].split()[:3] == ["method", "held-out", "%"]
     assert lines[-3] == "labels: 40 trained, 40 chose, 40 measured, each while it was held out"
