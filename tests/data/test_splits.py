@@ -264,7 +264,9 @@ class TestHeldOutInTurn:
         split = make_split("holdout:0.2", graph, Rng(0))
         (fold,) = split.folds()
         assert np.bincount(graph.y[fold.val]).tolist() == [20, 10]
-        assert len(split.train) == 150 and len(fold.train) == 120
+        assert np.bincount(graph.y[split.judges("val")]).tolist() == [20, 10]
+        assert len(split.train) == 150 and len(fold.train) == 90
+        assert not set(fold.train) & set(split.judges("val")) and not set(fold.val) & set(split.judges("val"))
 
     def test_auto_sets_no_label_of_an_own_graph_aside(self) -> None:
         few, many = labelled([30, 20]), labelled([1500, 500])

@@ -128,14 +128,27 @@ def test_every_method_ends_with_one_network_of_all_labels(method: str, spec: str
     result = fit(graph, of_method(method))
     fitted = result.fitted
     assert graph.split is not None and fitted.heldout is not None
-    assert len(fitted.heldout) == len(graph.split.val)
+    nodes = graph.split.judges("val")
+    assert len(fitted.heldout) == len(nodes)
     assert any(stage.endswith("all labels") for stage in result.history)
     metrics = measure(fitted, graph)
     assert metrics["test"] is None
-    assert metrics["val"]["accuracy"] == pytest.approx(accuracy(graph.y[graph.split.val], fitted.heldout))
+    assert metrics["val"]["accuracy"] == pytest.approx(accuracy(graph.y[nodes], fitted.heldout))
     assert metrics["val"]["accuracy"] == pytest.approx(fitted.best["val_accuracy"])
     said = judged(fitted, graph.split, "val")
     assert said.teachers.shape[1:] == fitted.heldout.shape or not len(fitted.teacher_logits)
+
+
+def test_nodes_that_measure_a_held_out_share_neither_train_nor_choose() -> None:
+    graph = folded("holdout:0.2")
+    assert graph.split is not None and graph.split.measure is not None
+    context = context_of(graph, of_method("agssl"))
+    (fold,) = context.folds
+    measured = set(graph.split.measure)
+    assert not measured & set(fold.train_nodes) and not measured & set(fold.val_nodes)
+    teachers = [train_teacher(context, text) for text in context.settings.tasks]
+    assert not measured & set(collect_knowledge(context, teachers, 0).nodes.tolist())
+    assert measured < set(context.problem.train_nodes), "the last network has all labels"
 
 
 def test_folds_only_stops_before_the_network_of_all_labels() -> None:
@@ -179,10 +192,12 @@ def test_an_interrupted_fit_of_folds_goes_on_to_the_same_bits(tmp_path: Path, st
     assert torch.equal(again.heldout.logits, whole.heldout.logits)
 
 
-def test_a_split_of_a_run_is_read_with_its_folds(tmp_path: Path) -> None:
-    graph = folded()
+@pytest.mark.parametrize("spec", ["cv:3", "holdout:0.2"])
+def test_a_split_of_a_run_is_read_with_its_folds(tmp_path: Path, spec: str) -> None:
+    graph = folded(spec)
     assert graph.split is not None
     np.savez(tmp_path / "split.npz", **graph.split.to_arrays())
     again = make_split(str(tmp_path / "split.npz"), graph, Rng(5))
     assert isinstance(again, Split) and again.fold is not None and graph.split.fold is not None
     np.testing.assert_array_equal(again.fold, graph.split.fold)
+    np.testing.assert_array_equal(again.judges("val"), graph.split.judges("val"))

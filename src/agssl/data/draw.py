@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agssl.data.graph import Graph
 
 FRACTION = "fraction:0.6/0.2/0.2"
+MEASURED = -2  # marks nodes that are held out to measure by, beside the numbers of folds and -1
 
 
 def by_class(y: np.ndarray, rng: Rng) -> list[np.ndarray]:
@@ -95,16 +96,25 @@ def deal_folds(groups: list[np.ndarray], count: int) -> list[np.ndarray]:
 
 
 def hold_out(groups: list[np.ndarray], share: float) -> list[np.ndarray]:
-    """One fold with a share of each class, one node of it at least where it can spare one."""
+    """One fold (0) with a share of each class, and as many to measure by (`MEASURED`); -1 is the rest.
+
+    Each class keeps a node that is in neither; a graph with few labels has at least one node in each.
+    """
     room = np.array([len(group) for group in groups])
     held = _apportion(room * share, room - 1)
     if not held.any():
         held[int(np.argmax(room))] += room.max() > 1
-    return [np.where(np.arange(len(group)) < n, 0, -1) for group, n in zip(groups, held, strict=True)]
+    apart = _apportion(room * share, room - 1 - held)
+    if not apart.any():
+        apart[int(np.argmax(room - held))] += (room - held).max() > 1
+    marks = [np.arange(len(group)) for group in groups]
+    return [
+        np.where(at < n, 0, np.where(at < n + m, MEASURED, -1)) for at, n, m in zip(marks, held, apart, strict=True)
+    ]
 
 
 def draw_folds(graph: Graph, groups: list[np.ndarray], spec: str, rest: str) -> np.ndarray:
-    """The fold of every node, int64 [N], -1 where it is in none; `spec` is `cv:...` or `holdout:...`."""
+    """The fold of every node, int64 [N], or `MEASURED`, or -1; `spec` is `cv:...` or `holdout:...`."""
     by_turns = spec.startswith("cv")
     dealt = (
         deal_folds(groups, number_of_folds(spec, rest)) if by_turns else hold_out(groups, held_out_share(spec, rest))

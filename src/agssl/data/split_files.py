@@ -20,6 +20,7 @@ from agssl.data.arrays import Archive
 from agssl.data.splits import PARTS, Split, public_origin
 
 _OTHER_NAMES = {"valid": "val", "validation": "val"}
+FOLDED = ("fold", "measure")  # in a file that a run wrote, see `Split`
 _ENDINGS = ("_mask", "_idx", "_index")
 _BITS = {"1": True, "true": True, "0": False, "false": False, "": False}
 
@@ -32,7 +33,7 @@ def read_split(path: Path, num_nodes: int, node_names: np.ndarray | None = None)
         parts = {".npz": _from_npz, ".json": _from_json, ".csv": _from_csv}[path.suffix.lower()](path)
     except (ValueError, OSError, RecursionError, csv.Error) as error:
         raise DataError(f"cannot read the split file {path}: {error}; write it anew") from error
-    fold = {"fold": parts.pop("fold")} if "fold" in parts else {}
+    fold = {name: parts.pop(name) for name in FOLDED if name in parts}
     arrays = {part: _nodes(part, parts[part], path, num_nodes, node_names) for part in parts} | fold
     try:
         return Split.from_arrays(arrays, origin=str(path))
@@ -55,7 +56,7 @@ def part_name(text: str) -> str | None:
 
 def _from_npz(path: Path) -> dict[str, Any]:
     arrays = Archive(path)
-    fold = {"fold": arrays["fold"]} if "fold" in arrays else {}  # in a file that a run wrote, see `Split`
+    fold = {name: arrays[name] for name in FOLDED if name in arrays}
     return {part: arrays[key] for key in arrays if (part := part_name(key))} | fold
 
 

@@ -10,7 +10,7 @@ A split is asked for by a short text, recorded with every run, and travels with 
 | `per-class:20/30` | 20 per class to train, 30 per class to validate, all the rest to test |
 | `fraction:0.6/0.2/0.2` | shares of the labelled nodes, class by class |
 | `cv:5` | no part is set aside: all labelled nodes train, and each is held out once, in one of five folds |
-| `holdout:0.2` | all labelled nodes train in the end; a fifth is held out first, to choose and to measure by |
+| `holdout:0.2` | all labelled nodes train in the end; before, a fifth is held out to choose by, another to measure by |
 | a path to `.npz`, `.json` or `.csv` | masks or index lists named train, val, test |
 | `benchmark` | `public` if there is one, else `random` where enough nodes are labelled, else `fraction:0.6/0.2/0.2` |
 | `auto` | `public` if there is one; for a named dataset `benchmark`; else no label is wasted: `cv:5`, or from 2,000 \
@@ -32,6 +32,7 @@ import numpy as np
 from agssl.base.errors import GraphError, SettingsError, unknown_name
 from agssl.data.draw import (
     FRACTION,
+    MEASURED,
     by_class,
     draw_folds,
     draw_fractions,
@@ -58,7 +59,7 @@ class Split:
     """Three sets of node indices, each sorted. They are disjoint, but where nodes are held out in turn.
 
     Then `val` are those that train as well: the networks of fold f train without the nodes of that fold, and the final
-    ones with all of `train`.
+    ones with all of `train`. What measures them is the nodes of the fold, too, or nodes of their own (`measure`).
     """
 
     train: np.ndarray  # int64 [n_train]
@@ -66,6 +67,7 @@ class Split:
     test: np.ndarray  # int64 [n_test]
     origin: str = PUBLIC  # the text that asked for it, with the seed where one was used
     fold: np.ndarray | None = None  # int64 [n_val]: in which fold each node of `val` is held out
+    measure: np.ndarray | None = None  # int64 [n]: nodes that no fold trains on or chooses by; None: those of `val`
 
     def sizes(self) -> dict[str, int]:
         """How many nodes each part has."""
@@ -77,14 +79,21 @@ class Split:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The parts by name, and the folds if there are any, for a file; the origin is text and goes elsewhere."""
-        return self.parts() | ({} if self.fold is None else {"fold": self.fold})
+        more = {"fold": self.fold, "measure": self.measure}
+        return self.parts() | {name: array for name, array in more.items() if array is not None}
+
+    def judges(self, part: str) -> np.ndarray:
+        """The nodes of a part by which a fit is measured: held-out ones may have others to choose by."""
+        return self.measure if part == "val" and self.measure is not None else self.parts()[part]
 
     def folds(self) -> list[Split]:
         """What to train and to choose by, once for each fold; without folds, the split itself."""
         if self.fold is None:
             return [self]
         held = [self.val[self.fold == number] for number in np.unique(self.fold)]
-        return [Split(np.setdiff1d(self.train, nodes), nodes, self.test, self.origin) for nodes in held]
+        known = self.train if self.measure is None else np.setdiff1d(self.train, self.measure)
+        origin, measure = self.origin, self.measure
+        return [Split(np.setdiff1d(known, nodes), nodes, self.test, origin, measure=measure) for nodes in held]
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], origin: str = PUBLIC) -> Split:
@@ -97,7 +106,8 @@ class Split:
             )
         train, val, test = (_indices(part, arrays.get(part, np.empty(0, np.int64))) for part in PARTS)
         fold = None if "fold" not in arrays else _fold(arrays["fold"], arrays["val"], val)
-        return cls(train, val, test, origin, fold)
+        measure = None if "measure" not in arrays else _indices("measure", arrays["measure"])
+        return cls(train, val, test, origin, fold, measure)
 
 
 def _fold(values: np.ndarray, nodes: np.ndarray, val: np.ndarray) -> np.ndarray:
@@ -187,8 +197,10 @@ def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
     if kind in ("cv", "holdout"):
         rest = rest or str(FOLDS if kind == "cv" else HELD_OUT)
         fold = draw_folds(graph, groups, spec.strip(), rest)
-        train, val, test = np.sort(np.concatenate(groups)), np.flatnonzero(fold >= 0), np.empty(0, np.int64)
-        return check_split(Split(train, val, test, f"{kind}:{rest} (seed {rng.seed})", fold[val]), graph.y)
+        train, val = np.sort(np.concatenate(groups)), np.flatnonzero(fold >= 0)
+        measure = None if kind == "cv" else np.flatnonzero(fold == MEASURED)
+        origin, none = f"{kind}:{rest} (seed {rng.seed})", np.empty(0, np.int64)
+        return check_split(Split(train, val, none, origin, fold[val], measure), graph.y)
     if kind == "random":
         rest = rest or RANDOM.partition(":")[2]
         parts = draw_random(graph, groups, whole_numbers(spec, rest, 3), rng)

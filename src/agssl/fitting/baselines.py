@@ -43,7 +43,7 @@ def baselines(
     with threadpool_limits(threads):
         found: dict[bytes, list[float]] = {key: [] for key in different}
         for key, split in different.items():
-            truth = graph.y[split.parts()[part]]
+            truth = graph.y[split.judges(part)]
             for probabilities in _probabilities(graph, split, part, WORK / len(different)):
                 found[key].append(measure(metric, truth, probabilities, decision))
     majority, regression = np.mean([found[_key(split)] for split in splits], axis=0).tolist()
@@ -56,10 +56,10 @@ def _key(split: Split) -> bytes:
 
 def _probabilities(graph: Graph, split: Split, part: str, work: float) -> tuple[np.ndarray, np.ndarray]:
     """Of the majority class and of logistic regression, for the nodes of a part, each fold's by a fit of the others."""
-    nodes = split.parts()[part]
+    nodes = split.judges(part)
     found = [np.empty((len(nodes), graph.num_classes)) for _ in range(2)]
     for fold in split.folds():
-        own = fold.parts()[part]
+        own = fold.judges(part)
         at = np.searchsorted(nodes, own)
         counts = np.bincount(graph.y[fold.train], minlength=graph.num_classes)
         found[0][at] = found[1][at] = counts / counts.sum()

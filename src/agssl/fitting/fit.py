@@ -135,7 +135,7 @@ def decide(graph: Graph, settings: Settings, result: MethodResult) -> Decision |
         return decision
     assert graph.split is not None
     nodes, positive = graph.split.val, decision.positive
-    logits = result.logits[torch.from_numpy(nodes)] if result.heldout is None else result.heldout.logits
+    logits = result.logits[torch.from_numpy(nodes)] if result.heldout is None else result.heldout.choice
     probabilities = softmax(logits.cpu().numpy())[:, positive]
     found = find_threshold(graph.y[nodes] == positive, probabilities, settings.threshold)
     return replace(found, positive=positive)

@@ -49,7 +49,7 @@ def verdict(
     settings = settings or Settings()
     part, metric = _part(splits), settings.metric
     value = float(np.mean([metrics[part][metric] for metrics in results]))
-    nodes = len(np.unique(np.concatenate([split.parts()[part] for split in splits])))
+    nodes = len(np.unique(np.concatenate([split.judges(part) for split in splits])))
     if metric == "accuracy":
         low, high = wilson_interval(value, nodes)
     else:
@@ -59,7 +59,7 @@ def verdict(
     where = "heldout" if part == "val" and splits[0].fold is not None else part
     found: dict[str, Any] = {
         "estimate": {"metric": metric, "value": value, "low": low, "high": high, "measured_on": where},
-        "labels": {"train": sizes["train"], "choose": sizes["val"], "measure": sizes[part]},
+        "labels": {"train": sizes["train"], "choose": sizes["val"], "measure": len(splits[0].judges(part))},
         "baselines": baselines(graph, splits, part, threads, metric, decision),
     }
     predicted = [metrics.get("predicted_classes") for metrics in results]

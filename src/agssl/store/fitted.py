@@ -68,10 +68,10 @@ class Judged:
 def judged(fitted: FittedModel, split: Split, part: str) -> Judged:
     """What to judge a fitted model by, on a part of its split.
 
-    On the held-out nodes of a split with folds (its `val`), that is what the networks of the folds said of them: the
+    On held-out nodes of a split with folds (`Split.judges`), that is what the networks of the folds said of them: the
     final ones were trained with their labels.
     """
-    nodes, teachers = split.parts()[part], fitted.teacher_logits
+    nodes, teachers = split.judges(part), fitted.teacher_logits
     if part == "val" and split.fold is not None and fitted.heldout is not None:
         return Judged(nodes, fitted.heldout, teachers if fitted.teacher_heldout is None else fitted.teacher_heldout)
     return Judged(nodes, fitted.logits[nodes], teachers[:, nodes] if len(teachers) else teachers)

@@ -196,7 +196,7 @@ class Run:
         try:
             arrays = Archive(path)
             parts = {name: arrays[name] for name in ("train", "val", "test")}
-            parts |= {"fold": arrays["fold"]} if "fold" in arrays else {}
+            parts |= {name: arrays[name] for name in ("fold", "measure") if name in arrays}
         except DataError as error:
             raise _damaged(path, str(error)) from error
         about = self.seed_metrics(seed).get("split")

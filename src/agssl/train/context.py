@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from agssl.base.rng import Rng
@@ -18,6 +19,7 @@ from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.store.checkpoints import Record
+from agssl.train.evaluate import validation
 from agssl.train.loop import Training
 from agssl.train.network import Trained, WeightedTask, train_network
 from agssl.train.problem import Problem
@@ -47,10 +49,11 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Heldout:
-    """What was said of the held-out nodes of a split with folds (its `val`) by networks that had not seen them."""
+    """What was said of held-out nodes of a split with folds by networks that had not seen them."""
 
-    logits: Tensor  # [n, C]
-    teachers: Tensor | None = None  # [K, n, C]
+    logits: Tensor  # [n, C], of the nodes that measure (`Split.judges`)
+    choice: Tensor  # [m, C], of those that choose (`Split.val`)
+    teachers: Tensor | None = None  # [K, n, C], of the nodes that measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +156,22 @@ class Context:
         strategy = self.settings.strategy
         return train_network(problems, weighted, strategy, self.training, rng, stage=stage, fixed_epochs=fixed_epochs)
 
+    def heldout(self, network: Trained, teachers: Sequence[Trained] = ()) -> Heldout:
+        """What networks of the folds said of held-out nodes."""
+        said = [self._judged(one) for one in teachers]
+        return Heldout(self._judged(network), network.heldout, torch.stack(said) if said else None)
+
+    def best(self, network: Trained) -> Record:
+        """The record of a network of the folds, with its figures on the nodes that measure it."""
+        assert self.problem.graph.split is not None
+        at = torch.from_numpy(self.problem.graph.split.judges("val"))
+        return network.best | validation(self.problem, self._judged(network), self.problem.labels[at])
+
+    def _judged(self, network: Trained) -> Tensor:
+        split = self.problem.graph.split
+        assert split is not None
+        return network.heldout if split.measure is None else network.logits[torch.from_numpy(split.measure)]
+
     def result(
         self, network: Trained, weighted: Sequence[WeightedTask], rng: Rng, stage: str, **further: Any
     ) -> MethodResult:
@@ -165,6 +184,5 @@ class Context:
         epochs, name = int(network.best["epoch"]) + 1, f"{stage}, all labels"
         final = self.network(weighted, rng.child("all labels"), name, self.problem, epochs)
         history = {stage: network.history, name: final.history}
-        taught = network.heldout[None] if "teachers" in further else None
-        heldout = Heldout(network.heldout, taught)
-        return MethodResult(final.model, final.logits, network.best, history, heldout=heldout, **further)
+        heldout = self.heldout(network, [network] if "teachers" in further else [])
+        return MethodResult(final.model, final.logits, self.best(network), history, heldout=heldout, **further)

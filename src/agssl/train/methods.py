@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-
 from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
@@ -15,7 +13,7 @@ from agssl.integrate import INTEGRATORS
 from agssl.pretext.prepare import check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
-from agssl.train.context import Candidate, Context, Heldout, MethodResult
+from agssl.train.context import Candidate, Context, MethodResult
 from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
 from agssl.train.network import WeightedTask
@@ -141,9 +139,11 @@ def fit_agssl(context: Context) -> MethodResult:
         return replace(result, tried=tried)
     final = distil_again(context, collect_knowledge(context, teachers), last)
     history["student, all labels"] = final.network.history
-    heldout = Heldout(network.heldout, torch.stack([teacher.network.heldout for teacher in teachers]))
+    heldout = context.heldout(network, [teacher.network for teacher in teachers])
     model, logits = final.network.model, final.network.logits
-    return MethodResult(model, logits, network.best, history, teachers, final.weights, heldout=heldout, tried=tried)
+    return MethodResult(
+        model, logits, context.best(network), history, teachers, final.weights, heldout=heldout, tried=tried
+    )
 
 
 FITTERS: dict[str, Callable[[Context], MethodResult]] = {
