@@ -25,6 +25,7 @@ from agssl.store.fitted import FittedModel
 from agssl.train.loop import Watch, ignore
 from agssl.train.methods import MethodResult, train_method
 from agssl.train.setup import check_metric, decision_of
+from agssl.train.transfer import keep_teachers
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         decision=decide(graph, settings, result),
         heldout=None if result.heldout is None else result.heldout.logits.cpu().numpy(),
         teacher_heldout=_teacher_heldout(result),
+        teachers=keep_teachers(result, settings.integration),
     )
 
 

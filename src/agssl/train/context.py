@@ -13,6 +13,7 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.encoders import Network
+from agssl.integrate import Integrator, Knowledge
 from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
@@ -51,6 +52,8 @@ class MethodResult:
     weights: Tensor | None = None  # lambda [N, K]
     tasks: Mapping[str, float] = field(default_factory=dict)  # the K tasks and their alphas, where no teacher has them
     heldout: Heldout | None = None  # None where the split has no folds: then `logits` have it
+    knowledge: Knowledge | None = None  # of the teachers, where the student of `model` was taught by it
+    integrator: Integrator | None = None  # that weighed them for this student
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,18 +127,22 @@ def fit_agssl(context: Context) -> MethodResult:
     settings = context.settings
     _ = INTEGRATORS[settings.integration]
     teachers = tuple(train_teacher(context, text) for text in settings.tasks)
-    students = distil(context, [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))])
+    known = [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))]
+    students = distil(context, known)
     history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
     history |= {stage: student.network.history for stage, student in students.items()}
     last = list(students.values())[-1]
     network = last.network
     if not context.trains_again:
-        return MethodResult(network.model, network.logits, network.best, history, teachers, last.weights)
-    final = distil_again(context, collect_knowledge(context, teachers), last)
+        result = MethodResult(network.model, network.logits, network.best, history, teachers, last.weights)
+        return replace(result, knowledge=known[0], integrator=last.integrator) if len(known) == 1 else result
+    knowledge = collect_knowledge(context, teachers)
+    final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history
     heldout = Heldout(network.heldout, torch.stack([teacher.network.heldout for teacher in teachers]))
     model, logits = final.network.model, final.network.logits
-    return MethodResult(model, logits, network.best, history, teachers, final.weights, heldout=heldout)
+    result = MethodResult(model, logits, network.best, history, teachers, final.weights, heldout=heldout)
+    return replace(result, knowledge=knowledge, integrator=final.integrator)
 
 
 FITTERS: dict[str, Callable[[Context], MethodResult]] = {
