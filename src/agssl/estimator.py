@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from agssl.base.errors import DataError, GraphError, SettingsError
 from agssl.config import DESCRIBED, SettingFields, Settings, described, documented
-from agssl.data.convert import to_graph
+from agssl.data.convert import labelled_graph, to_graph
 from agssl.data.datasets import dataset_spec
 from agssl.data.graph import Graph
 from agssl.data.labels import class_values, clean_labels
@@ -126,9 +126,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             watch: called as `watch(stage, record)` after every epoch; a `agssl.track.Tracker` is one.
         """
         settings, seed = self.settings(), self._seed()
-        if y is not None:
-            graph = (*graph[:2], y) if isinstance(graph, tuple) else to_graph(graph).with_labels(y)
-        graph = to_graph(graph)
+        graph = labelled_graph(graph, y)
         graph = split_for(graph, self.split, seed)
         cache = None if self.cache is None else Path(self.cache)
         where = Resources(cache=cache, device=self.device, threads=self.threads)
