@@ -109,7 +109,9 @@ def _content(path: Path) -> Any:
         with open(path, newline="") as file:
             return list(csv.reader(file))
     tensors = load_file(path)
-    named = {name: (array.shape, array.tobytes()) for name, array in tensors.items() if not name.startswith("model.")}
+    # revisions before kept no networks of teachers
+    others = {name: array for name, array in tensors.items() if not name.startswith(("model.", "teachers."))}
+    named = {name: (array.shape, array.tobytes()) for name, array in others.items()}
     # the model's own tensors may have been renamed, so they are a collection
     own = sorted((array.shape, array.tobytes()) for name, array in tensors.items() if name.startswith("model."))
     return named, own

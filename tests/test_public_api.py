@@ -15,6 +15,7 @@ from agssl.data.graph import Graph
 
 PROMISED = """
     AGSSL Graph load_dataset read_graph Settings Task Encoder Integrator TASKS ENCODERS INTEGRATORS load __version__
+    cross_validate tune
 """
 NAMES = [name for name in agssl.__all__ if name != "__version__"]
 
@@ -34,7 +35,8 @@ def test_a_public_name_has_a_docstring_to_work_from(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["AGSSL", "Graph", "load", "load_dataset", "read_graph", "Task", "Integrator", "TASKS"]
+    "name",
+    ["AGSSL", "Graph", "cross_validate", "load", "load_dataset", "tune", "read_graph", "Task", "Integrator", "TASKS"],
 )
 def test_a_docstring_has_an_example(name: str) -> None:
     assert "Example:" in (getattr(agssl, name).__doc__ or "")

@@ -13,6 +13,7 @@ if _typing.TYPE_CHECKING:
     from agssl.estimator import AGSSL
     from agssl.integrate import INTEGRATORS, Integrator
     from agssl.pretext import TASKS, Task
+    from agssl.selection import cross_validate, tune
 
     load = AGSSL.load
 
@@ -27,9 +28,11 @@ __all__ = [
     "Settings",
     "Task",
     "__version__",
+    "cross_validate",
     "load",
     "load_dataset",
     "read_graph",
+    "tune",
 ]
 
 _HOMES = {
@@ -42,8 +45,10 @@ _HOMES = {
     "Integrator": "agssl.integrate",
     "Settings": "agssl.config",
     "Task": "agssl.pretext",
+    "cross_validate": "agssl.selection",
     "load_dataset": "agssl.data.datasets",
     "read_graph": "agssl.data.readers",
+    "tune": "agssl.selection",
 }
 
 

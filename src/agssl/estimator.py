@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from agssl.base.errors import DataError, GraphError
+from agssl.base.errors import DataError, GraphError, SettingsError
 from agssl.config import DESCRIBED, SettingFields, Settings, described, documented
-from agssl.data.convert import to_graph
+from agssl.data.convert import labelled_graph, to_graph
 from agssl.data.datasets import dataset_spec
 from agssl.data.graph import Graph
 from agssl.data.labels import class_values, clean_labels
@@ -36,6 +36,7 @@ from agssl.store.run_writer import columns, records
 from agssl.train.infer import infer
 from agssl.train.loop import Watch, ignore
 from agssl.train.setup import schedule_on
+from agssl.train.transfer import transfer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,9 +126,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             watch: called as `watch(stage, record)` after every epoch; a `agssl.track.Tracker` is one.
         """
         settings, seed = self.settings(), self._seed()
-        if y is not None:
-            graph = (*graph[:2], y) if isinstance(graph, tuple) else to_graph(graph).with_labels(y)
-        graph = to_graph(graph)
+        graph = labelled_graph(graph, y)
         graph = split_for(graph, self.split, seed)
         cache = None if self.cache is None else Path(self.cache)
         where = Resources(cache=cache, device=self.device, threads=self.threads)
@@ -186,7 +185,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
     def embed(self, graph: Any = None) -> np.ndarray:
         """The student's hidden representations [N, F]."""
         check_is_fitted(self, "fitted_")
-        target = self._same_nodes() if graph is None else self._like_fitted(graph)
+        target = self._own_graph() if graph is None else self._like_fitted(graph)
         return infer(self.fitted_.model, target, self.device).hidden
 
     def score(self, graph: Any = None, y: Any = None, sample_weight: Any = None) -> float:
@@ -206,7 +205,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             at = np.flatnonzero(clean_labels(y, required=False).numbers >= 0)
             right = self.classes_[predicted[at]] == np.asarray(y).ravel()[at]
         else:
-            other = self._same_nodes() if graph is None else to_graph(graph, columns=self.fitted_.columns)
+            other = self._own_graph() if graph is None else to_graph(graph, columns=self.fitted_.columns)
             if graph is None:
                 assert other.split is not None
                 said = judged(self.fitted_, other.split, "test" if len(other.split.test) else "val")
@@ -217,20 +216,38 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         weight = None if sample_weight is None else np.asarray(sample_weight)[at]
         return float(np.average(right, weights=weight))
 
+    def teacher_weights(self, graph: Any = None) -> np.ndarray:
+        """The per-node teacher weights [N, K] of the fitted nodes, or of all nodes of another graph.
+
+        For another graph the teachers' networks answer, and the integration weighs them as it has learnt to. That of
+        `random` and `weighted` settles the weights of the fitted nodes one by one, and has none for others.
+
+        Args:
+            graph: with the same features; labels are not needed. None for the fitted graph.
+        """
+        check_is_fitted(self, "fitted_")
+        if self.fitted_.weights is None:
+            raise SettingsError(f"method {self.method} weighs no teachers; fit with method agssl or autossl")
+        fitted = self.fitted_ if graph is None else self._on(graph)[0]
+        assert fitted.weights is not None
+        return fitted.weights
+
     def explain(self, node: int | str, graph: Any = None) -> Explanation:
         """The teacher weights of a node, what each teacher said of it, and its neighbours.
 
         Args:
             node: by name or number.
-            graph: the graph that was fitted, for a model that was loaded from a file.
+            graph: the graph that it is in: another one with the same features, as for `teacher_weights`, or the fitted
+                one, for a model that was loaded from a file.
         """
         check_is_fitted(self, "fitted_")
-        return explain_node(self.fitted_, self._same_nodes(graph), node)
+        return explain_node(*self._on(graph), node)
 
     def plot_weights_by_degree(self, graph: Any = None) -> Figure:
         """A heatmap of the teacher weights by degree (needs the extra `plot`); `graph` as for `explain`."""
         check_is_fitted(self, "fitted_")
-        return weights_by_group(by_degree(self.fitted_, self._same_nodes(graph).degree), "degree")
+        fitted, graph = self._on(graph)
+        return weights_by_group(by_degree(fitted, graph.degree), "degree")
 
     def plot_history(self) -> Figure:
         """Learning curves of all teachers and students (needs the extra `plot`)."""
@@ -248,8 +265,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             graph: as for `explain`.
         """
         check_is_fitted(self, "fitted_")
-        graph = self._same_nodes(graph)
-        return embedding_map(self.fitted_, graph, self.embed(graph), colour, layout)
+        fitted, graph = self._on(graph)
+        return embedding_map(fitted, graph, self.embed(graph), colour, layout)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         parameters: str = super().__repr__(N_CHAR_MAX)
@@ -265,10 +282,17 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
     def _result(self) -> dict[str, Any]:
         return fit_result(self.fitted_, getattr(self, "graph_", None))
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to one file (safetensors; no pickle)."""
+    def save(self, path: str | Path, *, teachers: bool = True) -> None:
+        """Write the fitted model to one file (safetensors; no pickle).
+
+        Args:
+            path: where to.
+            teachers: with their networks, by which new nodes are weighed (`teacher_weights`, `explain`). Each adds as
+                much to the file as the student's own, and a split with folds has one per teacher and fold. Without
+                them, weights are known of the fitted nodes alone; predictions are the same.
+        """
         check_is_fitted(self, "fitted_")
-        save_fitted(self.fitted_, path)
+        save_fitted(self.fitted_, path, teachers=teachers)
 
     @classmethod
     def load(cls, path: str | Path) -> AGSSL:
@@ -276,7 +300,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
 
         Of a run with several seeds it is the first; others are in its `seed-*/model.safetensors`. No code in the file
         is run. The graph is not part of a model: a run's is opened again where it is needed; with a model from a file,
-        `predict()` answers for the fitted nodes, and `embed`, `explain`, `score` and the plots take it as `graph`.
+        `predict()` and `teacher_weights()` answer for the fitted nodes, and `embed`, `explain`, `score` and the plots
+        take it, or another one, as `graph`.
 
         Args:
             path: the file or the folder.
@@ -295,22 +320,29 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             model.history_ = {stage: records(found) for stage, found in run.history().items()}
         return model
 
-    def _same_nodes(self, graph: Any = None) -> Graph:
-        """The graph that was fitted: the given one, or the one at hand."""
-        if graph is None and not hasattr(self, "graph_"):
+    def _own_graph(self) -> Graph:
+        """The graph that was fitted."""
+        if not hasattr(self, "graph_"):
             if not hasattr(self, "run_"):
                 raise GraphError(
                     "a loaded model does not carry its graph; pass it, as in model.embed(graph) or "
                     "model.explain(node, graph)"
                 )
             self.graph_ = self.run_.graph()
-        found: Graph = self.graph_ if graph is None else self._like_fitted(graph)
+        found: Graph = self.graph_
         if found.num_nodes != len(self.fitted_.logits):
             raise GraphError(
                 f"the model was fitted to {len(self.fitted_.logits)} nodes, but {found.name} has {found.num_nodes}; "
                 "give the graph that was fitted"
             )
         return found
+
+    def _on(self, graph: Any = None) -> tuple[FittedModel, Graph]:
+        """The model with what it says of a graph, and the graph; without one, those that were fitted."""
+        if graph is None:
+            return self.fitted_, self._own_graph()
+        graph = self._like_fitted(graph)
+        return transfer(self.fitted_, graph, self.device), graph
 
 
 def _both(first: Watch, second: Watch) -> Watch:

@@ -60,6 +60,52 @@ def test_unseen_nodes_need_no_labels(agssl: Callable[..., Any], fitted: Path, tm
     )
 
 
+def test_weights_of_new_nodes_are_written_beside_their_predictions(
+    agssl: Callable[..., Any], fitted: Path, tmp_path: Path
+) -> None:
+    own = rows(agssl("predict", fitted, "--weights").out)
+    with open(fitted / "seed-0/task_weights.csv", encoding="utf-8") as file:
+        teachers = [name for name in next(csv.reader(file)) if name != "node"]
+    assert list(own[0]) == ["node", "prediction", "probability", *(f"weight_{name}" for name in teachers)]
+    means = sum(run.weights.astype(float) for run in map(Run.open(fitted).fitted, Run.open(fitted).seeds)) / 2
+    assert [float(own[7][f"weight_{name}"]) for name in teachers] == pytest.approx(means[7].tolist(), abs=1e-6)
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / "nodes.csv").write_text("id,f0,f1,f2,f3\nmoon,2,2,2,2\nsun,0,0,0,0\nstar,3,2,1,0\n")
+    (new / "edges.csv").write_text("source,target\nmoon,sun\n")
+    records = json.loads(agssl("predict", fitted, new, "--weights", "--json").out)
+    assert [record["node"] for record in records] == ["moon", "sun", "star"]
+    for record in records:
+        assert list(record["weights"]) == teachers and sum(record["weights"].values()) == pytest.approx(1)
+    one = json.loads(agssl("predict", fitted, new, "--weights", "--json", "--seed", 0).out)
+    found = json.loads(agssl("explain", fitted, new, "--node", "star", "--json").out)
+    told = {opinion["task"]: opinion["weight"] for opinion in found["opinions"]}
+    assert (found["index"], found["neighbours"]) == (2, []) and told == pytest.approx(one[2]["weights"])
+    groups = json.loads(agssl("explain", fitted, new, "--degree", "--json").out)
+    assert [(group["degree"], group["nodes"]) for group in groups] == [("0", 1), ("1", 2)]
+    assert agssl("explain", fitted, new, "--class", "--csv").code == 0
+
+
+def test_a_method_without_teachers_has_no_weights_to_write(agssl: Callable[..., Any], graph: Path) -> None:
+    assert agssl("fit", graph, "--method", "gcn", "--epochs", 2, "--out", "plain").code == 0
+    done = agssl("predict", "plain", "--weights")
+    assert done.code == 2 and "method gcn weighs no teachers" in done.err and done.err.count("\n") == 1
+
+
+def test_a_run_leaves_out_teachers_that_are_too_large_and_says_so(
+    agssl: Callable[..., Any], graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--tasks", "clu:clusters=3,pairdis", "--epochs", 2, "--hidden", 4)
+    assert agssl("fit", graph, *words, "--out", "kept").code == 0
+    assert Run.open("kept").seed_metrics()["teachers_kept"] is True
+    monkeypatch.setattr("agssl.fitting.job.KEPT", 100)
+    done = agssl("fit", graph, *words, "--out", "light")
+    assert done.code == 0 and done.err.count("and are not kept: the run has teacher weights") == 1
+    assert Run.open("light").seed_metrics()["teachers_kept"] is False
+    assert Run.open("light").fitted().teachers is None
+    assert agssl("predict", "light").out == agssl("predict", "kept").out
+
+
 def test_a_run_with_knn_links_a_new_table_alike(agssl: Callable[..., Any], graph: Path, tmp_path: Path) -> None:
     words = ("--knn", 3, "--method", "gcn", "--epochs", 3, "--hidden", 4, "--out", "table")
     assert agssl("fit", graph / "nodes.csv", *words).code == 0

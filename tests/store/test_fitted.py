@@ -120,6 +120,60 @@ def test_a_header_that_lies_is_refused(saved: Path) -> None:
             load_fitted(saved)
 
 
+@pytest.fixture
+def taught(tiny_graph: Graph, tmp_path: Path) -> Path:
+    """A model with the networks of two teachers."""
+    settings = SETTINGS.replace(method="agssl", tasks=("pairdis", "clu:clusters=2"), alpha=1.0, weights_from="val")
+    found = fit(tiny_graph, settings).fitted
+    assert found.teachers is not None
+    save_fitted(found, tmp_path / "taught.agssl")
+    return tmp_path / "taught.agssl"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"each": []},
+        {"each": [{}]},
+        {"each": None},
+        {"nodes": 13},
+        {"heldout": 10**12},
+        {"heldout": "x"},
+        {"hidden": 10**9},
+        {"hidden": 3},
+        {"classes": 2},
+        {"networks": 0},
+        {"networks": 10**9},
+        {"networks": "1"},
+    ],
+)
+def test_teachers_that_do_not_fit_are_refused(taught: Path, changes: dict[str, object]) -> None:
+    with safe_open(taught, framework="np") as file:
+        about = json.loads(file.metadata()["about"])
+    first, (name, value) = about["teachers"]["each"][0], next(iter(changes.items()))
+    target = about["teachers"] if name in about["teachers"] else first if name in first else first["shape"]
+    assert name in target
+    target[name] = value
+    _rewrite(taught, about=json.dumps(about))
+    with pytest.raises(DataError, match="damaged"):
+        load_fitted(taught)
+
+
+def test_a_teacher_without_a_tensor_is_refused_and_an_integrator_when_it_is_used(taught: Path) -> None:
+    whole = taught.read_bytes()
+    for name in ("teachers.1.0.head.layer.weight", "teachers.shifts"):
+        taught.write_bytes(whole)
+        _rewrite(taught, drop=name)
+        with pytest.raises(DataError, match="damaged"):
+            load_fitted(taught)
+    taught.write_bytes(whole)
+    _rewrite(taught, drop="teachers.integrator.weight")
+    kept = load_fitted(taught).teachers
+    assert kept is not None
+    with pytest.raises(DataError, match="integrator of the model is damaged"):
+        kept.integrator()
+
+
 def test_a_missing_tensor_is_refused(saved: Path) -> None:
     _rewrite(saved, drop="logits")
     with pytest.raises(DataError, match="damaged"):

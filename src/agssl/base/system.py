@@ -1,7 +1,8 @@
-"""What the machine has to give: memory that is free, and memory that is taken."""
+"""What the machine has to give: processors, memory that is free, and memory that is taken."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,23 @@ def size_text(count: int) -> str:
     ('3.0 GB', '200 MB')
     """
     return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"
+
+
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> duration(5025), duration(49)
+    ('1 h 24 min', '49 s')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
+def cores() -> int:
+    """How many CPUs of this machine we may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def held_memory() -> int:

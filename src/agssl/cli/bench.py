@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import DataError, SettingsError, unknown_name
+from agssl.base.system import cores, duration
 from agssl.cli.common import command_parser, json_text, parse_seeds, say
-from agssl.cli.options import add_jobs, check_jobs, cores, workers
+from agssl.cli.options import add_jobs, check_jobs, workers
 from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
@@ -264,15 +265,3 @@ class GridProgress:
 def _outcome(record: CellRecord) -> str:
     test = "" if record["test"] is None else f"test {record['test']['accuracy']:.1%}, "
     return f"{test}{record['seconds']:.1f} s"
-
-
-def duration(seconds: float) -> str:
-    """A time for people.
-
-    >>> duration(5025), duration(49)
-    ('1 h 24 min', '49 s')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -7,7 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from agssl.cli.common import bar, command_parser, console, json_text, table
-from agssl.cli.source import Source, add_run
+from agssl.cli.options import add_compute, add_graph
+from agssl.cli.source import Source, add_run, compute
 
 if TYPE_CHECKING:
     from agssl.explain.groups import Group
@@ -18,6 +19,7 @@ examples:
   agssl explain runs/digits-agssl-ts --node 42
   agssl explain runs/digits-agssl-ts --degree
   agssl explain runs/mine --class --csv > weights.csv
+  agssl explain runs/mine new-graph/ --node alice
 """
 _SHOWN = 20  # neighbours that fit on a screen
 
@@ -26,10 +28,12 @@ def add_parser(subparsers: Any) -> None:
     """Add `explain`."""
     parser = command_parser(subparsers, "explain", "show the teacher weights: which teachers a node trusted", _EXAMPLES)
     add_run(parser)
+    add_graph(parser, required=False)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--node", metavar="ID", help="one node, by name or number: teachers, weights, neighbours")
     what.add_argument("--degree", action="store_true", help="mean weights by degree")
     what.add_argument("--class", dest="by_class", action="store_true", help="mean weights by predicted class")
+    add_compute(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON value on stdout")
     form.add_argument("--csv", action="store_true", help="print CSV on stdout")
@@ -41,13 +45,23 @@ def run_explain(args: argparse.Namespace) -> int:
     from agssl.explain.groups import by_class, by_degree
     from agssl.explain.node import explain_node
 
+    compute(args)
     source = Source.open(args)
+    fitted = source.fitted
+    if args.by_class and args.graph is None:  # needs no graph
+        _groups("class", by_class(fitted), args)
+        return 0
+    graph = source.graph(args)
+    if args.graph is not None:
+        from agssl.train.transfer import transfer
+
+        fitted = transfer(fitted, graph, args.device)
     if args.node is not None:
-        _node(explain_node(source.fitted, source.run_graph(args.run), args.node), args)
+        _node(explain_node(fitted, graph, args.node), args)
     elif args.degree:
-        _groups("degree", by_degree(source.fitted, source.run_graph(args.run).degree), args)
+        _groups("degree", by_degree(fitted, graph.degree), args)
     else:
-        _groups("class", by_class(source.fitted), args)
+        _groups("class", by_class(fitted), args)
     return 0
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agssl.base.errors import GraphError, SettingsError
+from agssl.base.system import cores
 from agssl.cli.common import command_parser, json_text, say
 from agssl.cli.options import (
     add_compute,
@@ -21,7 +22,6 @@ from agssl.cli.options import (
     add_workers,
     check_jobs,
     check_workers,
-    cores,
     make_plan,
     say_columns,
     say_partition,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -202,11 +201,6 @@ def workers(args: argparse.Namespace, default: int) -> Iterator[tuple[int, Clust
                 f"workers = {together}, but the Ray cluster has CPUs for {cluster.slots} (of --threads {args.threads})"
             )
         yield args.jobs or cluster.slots, cluster
-
-
-def cores() -> int:
-    """How many CPUs of this machine we may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def add_seeds(parser: argparse.ArgumentParser) -> None:

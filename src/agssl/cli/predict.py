@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from agssl.base.errors import DataError
+from agssl.base.errors import DataError, SettingsError
 from agssl.cli.common import command_parser, emit, json_text
 from agssl.cli.options import add_compute, add_graph
 from agssl.cli.source import Source, add_run, compute
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from agssl.store.fitted import FittedModel
 
 _EXAMPLES = """\
 examples:
   agssl predict runs/digits-agssl-ts > predictions.csv
   agssl predict runs/mine new-graph/ --proba -o new.csv
+  agssl predict runs/mine new-graph/ --weights
   agssl predict model.agssl new-graph/ --json
 """
 
@@ -24,6 +31,7 @@ def add_parser(subparsers: Any) -> None:
     add_run(parser, "the mean of all")
     add_graph(parser, required=False)
     parser.add_argument("--proba", action="store_true", help="add the probability of every class")
+    parser.add_argument("--weights", action="store_true", help="add the weight of every teacher")
     parser.add_argument("--json", action="store_true", help="print one JSON value in place of CSV")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file in place of stdout")
     add_compute(parser)
@@ -33,42 +41,67 @@ def add_parser(subparsers: Any) -> None:
 def run_predict(args: argparse.Namespace) -> int:
     """Print or write the predictions."""
     compute(args)
+    import numpy as np
+
     from agssl.store.fitted import together
     from agssl.store.run_writer import csv_text, node_names
 
     source = Source.open(args)
     fitted = source.fitted
+    if args.weights and fitted.weights is None:
+        raise SettingsError(
+            f"method {fitted.settings.method} weighs no teachers, so there are no --weights; leave them out"
+        )
+    trust: list[np.ndarray] = []  # of each model, [N, K]
     if args.graph is None:  # the answers are on file, so the graph itself is not needed
         names = [row["node"] for row in source.need_run(args.run).predictions(args.seed)]
         if args.moved is not None:
             source.run_graph(args.run)  # only to check it
-        probabilities, decided = together((one, one.logits) for one in source.members())
+        probabilities, decided = together(_answers(source.members(), trust))
         if len(names) != len(probabilities):
             raise DataError(
                 f"{args.run} is damaged: {len(names)} predictions for {len(probabilities)} nodes; fit again"
             )
     else:
         from agssl.train.infer import infer
+        from agssl.train.transfer import transfer
 
         graph = source.graph(args)
         names = node_names(graph)
-        answers = ((one, infer(one.model, graph, args.device).logits) for one in source.members())
-        probabilities, decided = together(answers)
+        if args.weights:
+            here = (transfer(one, graph, args.device) for one in source.members())
+            probabilities, decided = together(_answers(here, trust))
+        else:
+            answers = ((one, infer(one.model, graph, args.device).logits) for one in source.members())
+            probabilities, decided = together(answers)
     chosen, table = decided.tolist(), probabilities.tolist()
+    tasks = fitted.task_names if args.weights else ()
+    weights = [()] * len(chosen) if not args.weights else np.mean(trust, axis=0).tolist()
     if args.json:
         records = []
-        for name, k, row in zip(names, chosen, table, strict=True):
+        for name, k, row, weighed in zip(names, chosen, table, weights, strict=True):
             record = {"node": name, "prediction": fitted.classes[k], "probability": row[k]}
             if args.proba:
                 record["probabilities"] = dict(zip(fitted.classes, row, strict=True))
+            if args.weights:
+                record["weights"] = dict(zip(tasks, weighed, strict=True))
             records.append(record)
         emit(json_text(records), args.output)
         return 0
     header = ["node", "prediction", "probability"]
     header += [f"proba_{name}" for name in fitted.classes] if args.proba else []
+    header += [f"weight_{name}" for name in tasks]
     rows = (
-        [name, fitted.classes[k], f"{row[k]:.6f}", *(f"{p:.6f}" for p in (row if args.proba else ()))]
-        for name, k, row in zip(names, chosen, table, strict=True)
+        [name, fitted.classes[k], f"{row[k]:.6f}", *(f"{p:.6f}" for p in (*(row if args.proba else ()), *weighed))]
+        for name, k, row, weighed in zip(names, chosen, table, weights, strict=True)
     )
     emit(csv_text(header, rows), args.output)
     return 0
+
+
+def _answers(models: Iterable[FittedModel], trust: list[np.ndarray]) -> Iterator[tuple[FittedModel, np.ndarray]]:
+    """The models with their logits; their teacher weights gather in `trust`."""
+    for one in models:
+        if one.weights is not None:
+            trust.append(one.weights.astype("float64"))
+        yield one, one.logits

@@ -32,6 +32,13 @@ log = logging.getLogger("agssl")
 _EXTRAS = ("classes", "node_names", "name", "missing", "split_origin", "columns")
 
 
+def labelled_graph(graph: Any, y: Any = None) -> Graph:
+    """The graph as `to_graph` makes it, with these labels in place of its own where some are given."""
+    if y is None:
+        return to_graph(graph)
+    return to_graph((*graph[:2], y)) if isinstance(graph, tuple) else to_graph(graph).with_labels(y)
+
+
 def to_graph(
     obj: Any,
     *,

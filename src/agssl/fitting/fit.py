@@ -26,6 +26,7 @@ from agssl.train.context import Candidate
 from agssl.train.loop import Watch, ignore
 from agssl.train.methods import MethodResult, train_method
 from agssl.train.setup import check_metric, decision_of
+from agssl.train.transfer import keep_teachers
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         decision=decide(graph, settings, result),
         heldout=None if result.heldout is None else result.heldout.logits.cpu().numpy(),
         teacher_heldout=_teacher_heldout(result),
+        teachers=keep_teachers(result, settings.integration),
     )
 
 

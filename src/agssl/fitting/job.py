@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import shutil
 from dataclasses import asdict, dataclass, replace
@@ -31,6 +32,9 @@ from agssl.train.setup import batches_of
 from agssl.train.teachers import check_teacher
 
 Metrics = dict[str, Any]
+KEPT = 64 << 20  # bytes that the teachers' networks may add to the model of a run
+
+log = logging.getLogger("agssl")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +89,19 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": result.seconds}
     if result.tried:
         metrics["tried"] = [asdict(one) | described_teacher(one.name, job.settings) for one in result.tried]
+    fitted = result.fitted
+    if fitted.teachers is not None:
+        metrics["teachers_kept"] = fitted.teachers.nbytes <= KEPT
+        if not metrics["teachers_kept"] and job.out is not None:
+            taken, most = fitted.teachers.nbytes / 2**20, KEPT >> 20
+            log.warning(
+                f"seed {seed}: the teachers' networks take {taken:.0f} MB, more than {most}, and are not kept: the run "
+                "has teacher weights for the nodes of its own graph alone"
+            )
     checkpoints = where.checkpoints
     if job.out is not None and checkpoints is not None and checkpoints.writes:
-        write_seed(job.out / f"seed-{seed}", graph, result.fitted, result.history, metrics)
+        kept = fitted if metrics.get("teachers_kept") else replace(fitted, teachers=None)
+        write_seed(job.out / f"seed-{seed}", graph, kept, result.history, metrics)
         shutil.rmtree(checkpoints.folder, ignore_errors=True)
     return metrics
 

@@ -12,6 +12,8 @@ from agssl.base.registry import Registry
 from agssl.base.rng import Rng
 from agssl.integrate.calibration import Calibration, calibration
 
+BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
+
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
@@ -50,6 +52,8 @@ class Integrator(nn.Module):
     Attributes:
         name: the name it is registered under.
         learns: whether it has parameters that L_W fits.
+        transfers: whether it can weigh the teachers at nodes of another graph, by their logits. Then parameters and
+            buffers must be all that it knows: they are what a fitted model keeps of it.
 
     Example:
         >>> class Confident(Integrator):
@@ -66,6 +70,7 @@ class Integrator(nn.Module):
 
     name: ClassVar[str]
     learns: ClassVar[bool] = True  # has parameters that L_W fits
+    transfers: ClassVar[bool] = True  # weighs the teachers of nodes that it was not fitted to
 
     def __init__(self, knowledge: Knowledge, rng: Rng) -> None:
         super().__init__()
@@ -86,6 +91,18 @@ class Integrator(nn.Module):
 
 
 INTEGRATORS: Registry[type[Integrator]] = Registry("integration", "agssl.integrators")
+
+
+@torch.no_grad()
+def all_weights(integrator: Integrator, student: Tensor, teachers: Tensor, *, fitted_nodes: bool = False) -> Tensor:
+    """lambda [N, K] of all nodes, after training, from student logits [N, C] and teacher logits [K, N, C].
+
+    `fitted_nodes` says that these are the nodes of the fitted graph.
+    """
+    integrator.eval()
+    blocks = torch.arange(len(student), device=student.device).split(BLOCK)
+    each = [integrator(student[at], teachers[:, at], at if fitted_nodes else None) for at in blocks]
+    return torch.cat(each)
 
 
 def integrated(weights: Tensor, teachers: Tensor, tau: float) -> Tensor:

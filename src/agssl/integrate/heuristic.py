@@ -27,6 +27,7 @@ class Fixed(Integrator):
     """Weights that were settled before the student trains; they belong to the nodes of the graph, in order."""
 
     learns: ClassVar[bool] = False
+    transfers: ClassVar[bool] = False
     fixed: Tensor  # [N, K] scores
 
     def scores(self, student: Tensor, teachers: Tensor) -> Tensor:

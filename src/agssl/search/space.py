@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from agssl.base.errors import unknown_name
+from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.spec import Spec
 from agssl.config import DESCRIBED, Settings
 from agssl.config.describe import Value
@@ -37,6 +37,43 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
         if name not in space and name not in {known.split(".")[0] for known in space}:
             raise unknown_name("parameter", name, space)
     return {name: choices for name, choices in space.items() if name in wanted or name.split(".")[0] in wanted}
+
+
+def chosen_space(base: Settings, asked: Iterable[str] | Mapping[str, Sequence[Value]] | None) -> Space:
+    """What to search: as `space_of` has it, or by name the values to choose from.
+
+    Values may be given of any setting that the method reads, and of what `space_of` knows; `alpha` stands for the
+    alphas of all tasks.
+
+    >>> chosen_space(Settings(method="gcn"), {"hidden": [8, 16], "lr": [0.01]})
+    {'hidden': (8, 16), 'lr': (0.01,)}
+    """
+    if not isinstance(asked, Mapping):
+        return space_of(base, asked)
+    space: Space = {}
+    for name, values in asked.items():
+        about = DESCRIBED.get(name)
+        per_task = about is not None and about.search is not None and about.search.per_task
+        plain = about is not None and about.read_by(base.method) and not per_task
+        names = [name] if plain else list(space_of(base, [name]))
+        choices = () if isinstance(values, str) else tuple(values)
+        if not choices:
+            raise SettingsError(f"space has {values!r} for {name}; give a list with at least one value")
+        space |= dict.fromkeys(names, choices)
+    for name, choices in space.items():
+        for choice in choices:
+            _check_choice(base, name, choice)
+    return space
+
+
+def _check_choice(base: Settings, name: str, choice: Value) -> None:
+    """Refuse a value that the settings refuse, or would silently change."""
+    try:
+        found = settings_of(base, {name: choice})
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"space has {choice!r} for {name}: {error}") from error
+    if name in DESCRIBED and getattr(found, name) != choice:
+        raise SettingsError(f"space has {choice!r} for {name}, which would become {getattr(found, name)!r}; write that")
 
 
 def _ranges(base: Settings, tasks: Iterable[str], on_request: bool) -> Space:
@@ -87,7 +124,8 @@ def settings_of(base: Settings, values: Mapping[str, Value]) -> Settings:
             (at,) = _named(base, task)
             tasks[at] = str(Spec.parse(tasks[at]).with_option(own, value))
         else:
-            changes[name] = type(DESCRIBED[name].default)(value)
+            kind = type(DESCRIBED[name].default)
+            changes[name] = kind(value) if kind in (int, float, str) else value
     return base.replace(tasks=tuple(tasks), **changes)
 
 
@@ -104,6 +142,9 @@ def start(base: Settings, space: Space) -> dict[str, int]:
             continue
         if isinstance(value, Mapping):
             value = value.get(name.partition(".")[2])
+        if not all(isinstance(choice, int | float) for choice in choices):
+            positions[name] = 0
+            continue
         if not isinstance(value, int | float):
             value = 1.0
         positions[name] = min(range(len(choices)), key=lambda i, v=value, c=choices: abs(c[i] - v))  # type: ignore[misc]

@@ -104,6 +104,8 @@ class Event:
     score: float | None
     seeds: int
     seconds: float
+    complete: int  # trials so far, in all runs of the study
+    best: tuple[int, float] | None  # trial and score
     why: str = ""
 
 
@@ -204,6 +206,7 @@ def run_study(
     jobs: int = 1,
     on_event: Callable[[Event], None] = lambda event: None,
     cluster: Cluster | None = None,
+    seconds: float | None = None,
 ) -> None:
     """Go on until `trials` trials are complete in all; a trial's seeds run one by one, and bad trials end early.
 
@@ -214,6 +217,7 @@ def run_study(
         jobs: trials side by side.
         on_event: hears of every trial that ends.
         cluster: where to score them instead of here; what to try is decided here.
+        seconds: after so many, no further trial begins; those that run are finished.
     """
     from optuna.trial import TrialState
 
@@ -222,7 +226,7 @@ def run_study(
     common = Common(halves, search.cache, checkpoints, search.threads)
     flying: dict[int, Running] = {}
     ready: deque[TrialSeed] = deque()
-    complete = count(study)["complete"]
+    complete, began = count(study)["complete"], time.monotonic()
     broken: dict[tuple, str] = {}  # positions that failed in this run, and why; a later run tries them again
 
     def task(number: int) -> TrialSeed:
@@ -233,7 +237,8 @@ def run_study(
     def feed() -> TrialSeed | None:
         if ready:
             return ready.popleft()
-        if complete + len(flying) >= trials or (trial := ask_new(search, study, broken)) is None:
+        late = seconds is not None and time.monotonic() - began >= seconds and complete + len(flying) > 0
+        if late or complete + len(flying) >= trials or (trial := ask_new(search, study, broken)) is None:
             return None
         values = {name: search.space[name][position] for name, position in trial.params.items()}
         flying[trial.number] = Running(trial, settings_of(search.base, values))
@@ -267,10 +272,11 @@ def run_study(
         running.trial.set_user_attr("right", running.right)
         study.tell(number, mean if state == TrialState.COMPLETE else None, state)
         words = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
-        seconds = time.monotonic() - running.began
+        taken = time.monotonic() - running.began
         if checkpoints is not None:
             trim(checkpoints.folder)
-        on_event(Event(number, words[state], mean, len(running.scores), seconds, why))
+        best = (study.best_trial.number, study.best_value) if complete else None
+        on_event(Event(number, words[state], mean, len(running.scores), taken, complete, best, why))
 
     try:
         work(functools.partial(score, common), feed, done, jobs, cluster=cluster)

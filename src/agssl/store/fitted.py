@@ -17,16 +17,16 @@ from torch import Tensor
 
 from agssl.base.atomic import write_bytes
 from agssl.base.errors import AgsslError, DataError
-from agssl.base.rng import Rng
 from agssl.config import Settings, renamed
 from agssl.data.columns import Columns
 from agssl.data.labels import KINDS, natural_kind
 from agssl.data.splits import Split
-from agssl.encoders import Network, Shape, blueprint
+from agssl.encoders import Network, Shape
 from agssl.metrics import Decision, decided, mean_softmax
 from agssl.store.checkpoints import Record
+from agssl.store.networks import read_network, tensors_below
+from agssl.store.teachers import KeptTeachers
 
-_KINDS: dict[str, Any] = {"int": int, "float": int | float, "str": str}  # of fields of a shape
 SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
 
 
@@ -50,6 +50,7 @@ class FittedModel:
     decision: Decision | None = None  # of two classes, which is positive and from which probability on
     heldout: np.ndarray | None = None  # [n, C], see `judged`; None where the split has no folds
     teacher_heldout: np.ndarray | None = None  # [K, n, C]
+    teachers: KeptTeachers | None = None  # their networks, and what weighs them at other nodes
 
     def decide(self, probabilities: np.ndarray) -> np.ndarray:
         """The class of each node, by number, given the probabilities of all classes."""
@@ -95,8 +96,8 @@ def together(answers: Iterable[tuple[FittedModel, np.ndarray]]) -> tuple[np.ndar
     return probabilities, decided(probabilities, decision)
 
 
-def save_fitted(fitted: FittedModel, path: str | Path) -> None:
-    """Write a fitted model, whole or not at all."""
+def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True) -> None:
+    """Write a fitted model, whole or not at all; its teachers' networks may be left out."""
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
     tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
     tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
@@ -115,6 +116,9 @@ def save_fitted(fitted: FittedModel, path: str | Path) -> None:
         "tasks": list(fitted.task_names),
         "alphas": list(fitted.alphas),
     }
+    if fitted.teachers is not None and teachers:
+        tensors |= fitted.teachers.tensors()
+        about["teachers"] = fitted.teachers.about()
     if fitted.decision is not None:
         about["decision"] = dataclasses.asdict(fitted.decision)
     if fitted.columns is not None:
@@ -144,25 +148,16 @@ def load_fitted(path: str | Path) -> FittedModel:
 
 
 def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> FittedModel:
-    shape = Shape(**(about["shape"] if schema > 1 else renamed(about["shape"])))
-    for name, kind in ((f.name, _KINDS.get(str(f.type))) for f in dataclasses.fields(shape)):
-        if kind is not None and not isinstance(getattr(shape, name), kind):
-            raise TypeError(f"{name} is {getattr(shape, name)!r}")
-    state = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+    state = tensors_below("model.", tensors)
     if schema == 1:
         state = {_current_name(name): tensor for name, tensor in state.items()}
-    if shape.layers != len({name.split(".")[2] for name in state if name.startswith("encoder.layers.")}):
-        raise ValueError(f"weights do not fit the shape {shape}")
-    held, least = sum(v.numel() for v in state.values()), shape.hidden * shape.classes
-    if max(least, *(v.numel() for v in blueprint(shape).parameters())) > held:  # don't allocate what is not in the file
-        raise ValueError(f"weights do not fit the shape {shape}")
-    model = Network(shape, Rng(0))
-    model.load_state_dict(state)
-    weights = tensors.get("weights")
+    model = read_network(about["shape"] if schema > 1 else renamed(about["shape"]), state)
+    weights, settings = tensors.get("weights"), Settings.from_dict(about["settings"])
+    teachers = KeptTeachers.read(about["teachers"], tensors, settings.integration) if "teachers" in about else None
     fitted = FittedModel(
         model=model,
-        shape=shape,
-        settings=Settings.from_dict(about["settings"]),
+        shape=model.shape,
+        settings=settings,
         seed=int(about["seed"]),
         classes=tuple(about["classes"]),
         logits=tensors["logits"].numpy(),
@@ -175,6 +170,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         columns=Columns.from_dict(about) if "columns" in about else None,
         **{name: tensors[name].numpy() for name in ("heldout", "teacher_heldout") if name in tensors},
         decision=Decision(**about["decision"]) if "decision" in about else None,
+        teachers=teachers,
     )
     _check(fitted)
     return fitted
@@ -216,6 +212,9 @@ def _check(fitted: FittedModel) -> None:
         raise ValueError("the columns do not make the features")
     if fitted.weights is not None and fitted.weights.shape != (nodes, teachers):
         raise ValueError("the weights of the teachers do not fit")
+    kept = fitted.teachers
+    if kept is not None and (len(kept.networks), kept.nodes) != (teachers, nodes):
+        raise ValueError("the teachers' networks do not fit")
     heldout, taught = fitted.heldout, fitted.teacher_heldout
     if heldout is not None and (heldout.ndim != 2 or heldout.shape[1] != classes):
         raise ValueError("the logits of held-out nodes do not fit")

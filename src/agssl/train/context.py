@@ -15,6 +15,7 @@ from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.encoders import Network
+from agssl.integrate import Integrator, Knowledge
 from agssl.ops.subgraph import induced
 from agssl.pretext.base import ALPHA_GRID, Targets, Task
 from agssl.pretext.prepare import make_task, prepared
@@ -69,6 +70,8 @@ class MethodResult:
     tasks: Mapping[str, float] = field(default_factory=dict)  # the K tasks and their alphas, where no teacher has them
     heldout: Heldout | None = None  # None where the split has no folds: then `logits` have it
     tried: tuple[Candidate, ...] = ()  # by the automatic pool
+    knowledge: Knowledge | None = None  # of the teachers, where the student of `model` was taught by it
+    integrator: Integrator | None = None  # that weighed them for this student
 
 
 @dataclass(frozen=True, eq=False)

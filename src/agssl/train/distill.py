@@ -13,14 +13,12 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network
-from agssl.integrate.base import Integrator, Knowledge, mixed, shrinkage, weight_loss
+from agssl.integrate.base import Integrator, Knowledge, all_weights, mixed, shrinkage, weight_loss
 from agssl.store.checkpoints import Best, Record
 from agssl.train.evaluate import evaluate
 from agssl.train.loop import Objective, Training, by_epoch, train
 from agssl.train.network import Trained, WeightedTask, after_step, forward, make_heads, pretext_losses, streams
 from agssl.train.problem import Problem
-
-BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
 
 
 def distill_kl(logits: Tensor, target: Tensor, tau: float) -> Tensor:
@@ -193,12 +191,9 @@ class _Pupil:
         world.sync_buffers(self.learns)
         world.average_rows(self.seen_now, self.weights_now, self.target_now)
 
-    @torch.no_grad()
     def weights(self, logits: Tensor) -> Tensor:
         """lambda [N, K] of all nodes, given the student's logits."""
-        self.integrator.eval()
-        blocks = torch.arange(len(logits), device=logits.device).split(BLOCK)
-        return torch.cat([self.integrator(logits[at], self.knowledge.logits[:, at], at) for at in blocks])
+        return all_weights(self.integrator, logits, self.knowledge.logits, fitted_nodes=True)
 
 
 def _squared_errors(pupils: Sequence[_Pupil]) -> Record:

@@ -129,21 +129,24 @@ def fit_agssl(context: Context) -> MethodResult:
         context = replace(context, settings=settings.replace(student=settings.student or pool.student))
     else:
         teachers = tuple(train_teacher(context, text) for text in settings.pool)
-    students = distil(context, [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))])
+    known = [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))]
+    students = distil(context, known)
     history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
     history |= {stage: student.network.history for stage, student in students.items()}
     last = list(students.values())[-1]
     network = last.network
     if not context.trains_again:
         result = MethodResult(network.model, network.logits, network.best, history, teachers, last.weights)
-        return replace(result, tried=tried)
-    final = distil_again(context, collect_knowledge(context, teachers), last)
+        result = replace(result, tried=tried)
+        return replace(result, knowledge=known[0], integrator=last.integrator) if len(known) == 1 else result
+    knowledge = collect_knowledge(context, teachers)
+    final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history
     heldout = context.heldout(network, [teacher.network for teacher in teachers])
     model, logits = final.network.model, final.network.logits
-    return MethodResult(
-        model, logits, context.best(network), history, teachers, final.weights, heldout=heldout, tried=tried
-    )
+    best = context.best(network)
+    result = MethodResult(model, logits, best, history, teachers, final.weights, heldout=heldout, tried=tried)
+    return replace(result, knowledge=knowledge, integrator=final.integrator)
 
 
 FITTERS: dict[str, Callable[[Context], MethodResult]] = {

@@ -65,9 +65,7 @@ class Trained:
     @cached_property
     def logits(self) -> Tensor:
         """[N, C]: of the network, or the mean log-probabilities of all."""
-        if len(self.fold_logits) == 1:
-            return self.fold_logits[0]
-        return torch.stack([logits.log_softmax(1) for logits in self.fold_logits]).mean(0)
+        return mean_logits(self.fold_logits)
 
     @classmethod
     def of(cls, problems: Sequence[Problem], models: Sequence[Network], best: Record, history: list[Record]) -> Trained:
@@ -87,6 +85,11 @@ class Trained:
         best = validation(problems[0], heldout, problems[0].labels[torch.from_numpy(nodes)])
         at = torch.from_numpy(np.argsort(nodes))
         return cls(tuple(models), tuple(logits), heldout[at], best, [])
+
+
+def mean_logits(many: Sequence[Tensor]) -> Tensor:
+    """[N, C]: those of one network as they are, of several the mean of their log-probabilities."""
+    return many[0] if len(many) == 1 else torch.stack([logits.log_softmax(1) for logits in many]).mean(0)
 
 
 def streams(rng: Rng, problems: Sequence[Problem]) -> list[Rng]:

@@ -1,0 +1,91 @@
+"""What a fitted model says of another graph than the fitted one: its logits, its teachers', and their weights."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from agssl.base.errors import DataError, SettingsError
+from agssl.data.graph import Graph
+from agssl.integrate import INTEGRATORS
+from agssl.integrate.base import all_weights
+from agssl.store.fitted import FittedModel
+from agssl.store.teachers import KeptTeachers
+from agssl.train.context import MethodResult
+from agssl.train.infer import infer
+from agssl.train.network import mean_logits
+
+NEAR = 1e-3  # logits this close are the same, computed on another machine or in other blocks
+
+log = logging.getLogger("agssl")
+
+
+def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedModel:
+    """The model with logits and weights of another graph's nodes in place of the fitted graph's.
+
+    Of the fitted graph itself it has them already: a graph is taken for that one where the student says the same of
+    every node of it.
+
+    Args:
+        fitted: a model with its teachers (`FittedModel.teachers`), where its method weighs teachers by node.
+        graph: with the same features; labels are not needed.
+        device: where to compute.
+    """
+    logits = infer(fitted.model, graph, device).logits
+    if logits.shape == fitted.logits.shape and np.allclose(logits, fitted.logits, NEAR, NEAR):
+        return fitted
+    elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None)
+    if fitted.weights is None:
+        return replace(elsewhere, teacher_logits=np.zeros((0, 0, 0), np.float32))
+    if not len(fitted.teacher_logits):  # autossl's, the same for every node
+        return replace(elsewhere, weights=np.repeat(fitted.weights[:1], len(logits), axis=0))
+    kept = fitted.teachers
+    if kept is None:
+        raise DataError(
+            "the model came without its teachers' networks (left out, too large, or one is no network), so it has teacher "
+            f"weights for its own {len(fitted.logits)} nodes alone; give the fitted graph, or fit again"
+        )
+    integrator = kept.integrator()
+    if not integrator.transfers:
+        others = ", ".join(name for name in INTEGRATORS if INTEGRATORS[name].transfers)
+        raise SettingsError(
+            f"integration {kept.integration} settles the weights of the fitted nodes one by one, and has none for "
+            f"others; fit with one of {others}"
+        )
+    each = [[torch.from_numpy(infer(one, graph, device).logits) for one in networks] for networks in kept.networks]
+    said = torch.stack([mean_logits(one) for one in each])
+    calibrated = said if kept.calibration is None else kept.calibration(said)
+    weights = all_weights(integrator, torch.from_numpy(logits), calibrated)
+    return replace(elsewhere, teacher_logits=said.numpy(), weights=weights.numpy())
+
+
+def keep_teachers(result: MethodResult, integration: str) -> KeptTeachers | None:
+    """What it takes to weigh the teachers at other nodes.
+
+    None where nothing weighs them by node, or where an integrator's parameters and buffers do not tell its weights.
+    """
+    if result.integrator is None or result.knowledge is None or result.weights is None:
+        return None
+    if not all(teacher.network.models for teacher in result.teachers):  # one of them is a classifier without training
+        return None
+    known = result.knowledge
+    kept = KeptTeachers(
+        networks=tuple(tuple(model.cpu() for model in teacher.network.models) for teacher in result.teachers),
+        integration=integration,
+        state={name: tensor.detach().cpu().clone() for name, tensor in result.integrator.state_dict().items()},
+        nodes=known.logits.shape[1],
+        heldout=len(known.nodes),
+        calibration=known.calibration,
+    )
+    try:
+        again = all_weights(kept.integrator(), result.logits.cpu(), known.logits.cpu(), fitted_nodes=True)
+    except Exception as error:  # a plug-in's constructor may want more than sizes
+        log.info("the teachers are not kept: integration %s can't be made again (%s)", integration, error)
+        return None
+    if not torch.allclose(again, result.weights.cpu(), NEAR, NEAR):
+        log.info("the teachers are not kept: integration %s has more to it than parameters and buffers", integration)
+        return None
+    return kept
