@@ -10,7 +10,7 @@ import torch
 
 from agssl.base.errors import AgsslError
 from agssl.base.rng import Rng
-from agssl.config import Settings, TeacherSpec
+from agssl.config import DESCRIBED, Settings, TeacherSpec
 from agssl.data.graph import Graph
 from agssl.data.splits import Split, make_split
 from agssl.fitting.fit import fit
@@ -67,6 +67,10 @@ class TestSpecs:
 
     def test_paper_is_the_five_tasks_on_a_gcn(self) -> None:
         assert Settings(teachers=("paper",), tasks=("dgi",), encoder="sage") == Settings()
+
+    def test_a_pool_without_members_is_refused(self) -> None:
+        with pytest.raises(AgsslError, match="names nobody"):
+            DESCRIBED["teachers"].kind.parse(" , ")
 
     def test_auto_is_alone(self) -> None:
         with pytest.raises(AgsslError, match="leave the others out"):

@@ -75,7 +75,7 @@ class SettingFields:
     )
     teachers: tuple[str, ...] = setting(
         default=(),
-        kind=Names(),
+        kind=Names(some=True),
         help="auto: the fit finds out which encoders, views and tasks suit the graph; paper: the paper's five tasks on "
         "gcn; or a list, each a task (or labels), an encoder and settings of its network, as in "
         "par@gcn,labels@mlp:feature_norm=l2,labels@gcn:view=knn; without any, the tasks on the encoder",

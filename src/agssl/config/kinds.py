@@ -88,9 +88,10 @@ class Name(Kind):
 
 @dataclass(frozen=True)
 class Names(Kind):
-    """Several such names."""
+    """Several such names; with `some`, a text without any is refused."""
 
     metavar: ClassVar[str] = "NAME,NAME"
+    some: bool = False
 
     @property
     def words(self) -> str:
@@ -99,7 +100,10 @@ class Names(Kind):
 
     def parse(self, text: str) -> tuple[str, ...]:
         """The names between commas."""
-        return tuple(name.strip() for name in text.split(",") if name.strip())
+        names = tuple(name.strip() for name in text.split(",") if name.strip())
+        if self.some and not names:
+            raise SettingsError(f"the list {text!r} names nobody; name one at least, or leave the option out")
+        return names
 
     def check(self, name: str, value: Any) -> tuple[str, ...]:
         """Any list of texts will do."""
