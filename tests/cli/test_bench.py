@@ -16,7 +16,8 @@ import pytest
 
 from agssl.base.errors import SettingsError
 from agssl.base.lock import Lock
-from agssl.cli.bench import WHAT, duration
+from agssl.base.system import duration
+from agssl.cli.bench import WHAT
 from agssl.cli.common import parse_seeds
 
 QUICK = ("--set", "epochs=2", "--set", "hidden=8", "--set", "alpha=1", "--jobs", 1)

@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import DataError, SettingsError, unknown_name
+from agssl.base.system import cores, duration
 from agssl.cli.common import command_parser, json_text, parse_seeds, say
-from agssl.cli.options import add_jobs, check_jobs, cores, workers
+from agssl.cli.options import add_jobs, check_jobs, workers
 from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--out", metavar="FOLDER", default="results/bench", help="records (default: results/bench)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
-    add_jobs(parser, "cells", "one per core")
+    add_jobs(parser, "cells", "all cores")
     add_plugins(parser)
     parser.add_argument("--summary", action="store_true", help="run nothing; show what is there")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
@@ -264,15 +265,3 @@ class GridProgress:
 def _outcome(record: CellRecord) -> str:
     test = "" if record["test"] is None else f"test {record['test']['accuracy']:.1%}, "
     return f"{test}{record['seconds']:.1f} s"
-
-
-def duration(seconds: float) -> str:
-    """A time for people.
-
-    >>> duration(5025), duration(49)
-    ('1 h 24 min', '49 s')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from agssl.integrate import Knowledge
+from agssl.pretext.prepare import alphas_of
 from agssl.train.context import Context, Teacher
 from agssl.train.network import WeightedTask
 from agssl.train.problem import folds
@@ -19,7 +20,7 @@ def train_teacher(context: Context, text: str) -> Teacher:
     task, targets = context.targets(text)
     rng = context.rng.child("teacher", text)  # the text and not the name: one task may teach twice, set differently
     candidates = []
-    for alpha in context.alphas(task):
+    for alpha in alphas_of(context.settings, text):
         network = context.network((WeightedTask(text, task, targets, alpha),), rng, f"teacher {text}")
         candidates.append(Teacher(text, alpha, network))
     return max(candidates, key=lambda teacher: context.problem.score(teacher.network.best))
