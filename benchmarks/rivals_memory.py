@@ -34,7 +34,7 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
     keep_freed_memory()
     now, graph = CLOCKS[clock], benchmark_graph(dataset)
     if graph.split is None:
-        graph = graph.with_split(make_split("auto", graph, Rng(0).child("split")))
+        graph = graph.with_split(make_split("benchmark", graph, Rng(0).child("split")))
     problem = Problem.of(graph, Shape(graph.num_features, hidden, graph.num_classes))
     kind, start = make_task(task), now()
     weighted = WeightedTask(task, kind, prepared(kind, graph), 1.0)

@@ -1,6 +1,6 @@
 """What a fit makes of the labels it is given: the default split against setting nodes aside, on nodes that are hidden.
 
-    python studies/labels.py --graphs cora_ml,acm --labels 80% --seeds 300-301 --arms all
+    python studies/labels.py --datasets cora_ml,acm --labels 80% --seeds 300-301 --arms all
     python studies/labels.py --table
 
 A fifth of the labelled nodes of a graph of AGSSL_DATA/practice is hidden, class by class; of the others all (80%) or a
@@ -140,7 +140,7 @@ def table() -> str:
 def main() -> None:
     """Measure what is asked for and not there yet, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", default="cora_ml,acm,blogcatalog,twitch_en")
+    parser.add_argument("--datasets", default="cora_ml,acm,blogcatalog,twitch_en")
     parser.add_argument("--labels", default="80%", help="80%%, or numbers such as 10,20,50")
     parser.add_argument("--seeds", default="0-4", help="first and last")
     parser.add_argument("--arms", default="all", help="names, separated by commas")
@@ -155,7 +155,7 @@ def main() -> None:
     asked = [
         (graph, labels, seed, arm)
         for seed in range(int(first), int(last or first) + 1)
-        for graph in args.graphs.split(",")
+        for graph in args.datasets.split(",")
         for labels in args.labels.split(",")
         for arm in arms
     ]

@@ -63,7 +63,7 @@ def test_params_can_be_read_set_and_cloned() -> None:
         copy.set_params(hiden=3)
 
 
-OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1, "verbose": 0}
+OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1, "n_jobs": None, "verbose": 0}
 
 
 def test_parameters_are_the_settings_and_a_few_of_its_own() -> None:
@@ -180,16 +180,17 @@ def test_arrays_give_what_the_graph_gives(fitted: AGSSL) -> None:
     assert model.graph_.split.sizes() == {"train": 9, "val": 9, "test": 42}
 
 
-def test_unlabelled_nodes_are_in_no_part_of_the_split() -> None:
+def test_all_labelled_nodes_and_no_others_are_in_the_split() -> None:
     graph = named_graph()
     y = graph.y.copy()
     y[::4] = -1
     model = AGSSL(**FAST).fit((graph.adjacency(), graph.x, y))
     split = model.graph_.split
-    used = np.concatenate([split.train, split.val, split.test])
-    assert (y[used] >= 0).all()
-    assert sorted(used) == np.flatnonzero(y >= 0).tolist()
+    labelled = np.flatnonzero(y >= 0).tolist()
+    assert split.train.tolist() == split.val.tolist() == labelled and not len(split.test)
     assert model.predict().shape == (60,)
+    split = AGSSL(**FAST, split="benchmark").fit((graph.adjacency(), graph.x, y)).graph_.split
+    assert sorted([*split.train, *split.val, *split.test]) == labelled
 
 
 def test_labels_can_be_given_apart() -> None:

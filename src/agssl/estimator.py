@@ -69,12 +69,11 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         random_state: seed of everything random, but for a split that the graph brings; None draws another one for each
             fit, by NumPy's global generator. By default 0.
         split: how to split the labelled nodes where the graph brings no split, see `agssl.data.splits`. By default
-            'auto'.
+            'auto': of a graph without a split, no label is set aside, but each is held out in turn ('cv:5').
         cache: folder for prepared targets; by default None, which keeps them in memory.
         device: 'cpu' or a torch device, by default 'cpu'.
         threads: threads of torch while fitting, by default 1.
-        n_jobs: processes that train teachers side by side; None (the default) is 1, -1 one for each core, as in
-            scikit-learn. Results do not depend on it. A task, encoder or integration that is defined in a script or
+        n_jobs: processes that train teachers side by side, by default None, which is 1; -1 is one for each core. Results do not depend on it. A task, encoder or integration that is defined in a script or
             notebook is not known to other processes: then it is 1.
         verbose: 1 shows on stderr how far the fit is and what came of it, 0 nothing; by default 0. The logger "agssl"
             gets the result at level INFO in either case.

@@ -60,7 +60,7 @@ def test_info_for_people(capsys: pytest.CaptureFixture[str]) -> None:
 def test_info_of_a_graph_of_ones_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("info", str(folder), "--json") == 0
     facts = json.loads(capsys.readouterr().out)
-    assert (facts["nodes"], facts["edges"], facts["split"]) == (10, 9, {"train": 6, "val": 2, "test": 2})
+    assert (facts["nodes"], facts["edges"], facts["split"]) == (10, 9, {"train": 10, "val": 10, "test": 0})
     assert run("info", str(folder / "nodes.csv"), "--knn", "2", "--knn-metric", "euclidean", "--json") == 0
     assert json.loads(capsys.readouterr().out)["isolated"] == 0
 

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 from agssl import AGSSL, load_dataset
 from agssl.cli import fit as command
@@ -30,9 +32,9 @@ def test_json_has_the_promised_keys(agssl: Callable[..., Any], graph: Path, quic
     assert set(result) >= KEYS
     assert (result["dataset"], result["method"], result["integration"]) == ("small", "agssl", "ts")
     assert result["seeds"] == [0, 1] and result["tasks"] == ["clu:clusters=3", "pairdis"]
-    for part in ("test_accuracy", "val_accuracy"):
-        assert set(result[part]) == {"mean", "std", "values"} and len(result[part]["values"]) == 2
-        assert 0 <= result[part]["mean"] <= 1
+    for part, values in (("test_accuracy", 0), ("val_accuracy", 2)):
+        assert set(result[part]) == {"mean", "std", "values"} and len(result[part]["values"]) == values
+    assert 0 <= result["val_accuracy"]["mean"] <= 1 and result["test_accuracy"]["mean"] is None
     assert [teacher["task"] for teacher in result["teachers"]] == ["clu:clusters=3", "pairdis"]
     assert sum(teacher["weight"] for teacher in result["teachers"]) == pytest.approx(1)
     assert result["run"] == "runs/small-agssl-ts" and Run.open(result["run"]).metrics["seeds"] == [0, 1]
@@ -116,8 +118,8 @@ def test_each_seed_draws_its_own_split(agssl: Callable[..., Any], graph: Path) -
     assert agssl("fit", graph, *GCN, "--seeds", 2, "--out", "both").code == 0
     assert agssl("fit", graph, *GCN, "--seed", 1, "--out", "alone").code == 0
     both, alone = Run.open("both"), Run.open("alone")
-    assert both.split(0).train.tolist() != both.split(1).train.tolist()
-    assert both.split(1).train.tolist() == alone.split(1).train.tolist()
+    assert both.split(0).fold.tolist() != both.split(1).fold.tolist()
+    assert both.split(1).fold.tolist() == alone.split(1).fold.tolist()
     assert Path("both/seed-1/predictions.csv").read_text() == Path("alone/seed-1/predictions.csv").read_text()
 
 
@@ -373,14 +375,15 @@ def test_without_a_folder_each_fit_has_its_own(agssl: Callable[..., Any], graph:
 
 
 def test_the_last_lines_tell_labels_interval_and_baselines(agssl: Callable[..., Any], graph: Path) -> None:
-    done = agssl("fit", graph, *GCN)
+    words = ("fit", graph, *GCN, "--split", "benchmark")
+    done = agssl(*words)
     assert "±" not in done.out
     lines = [line.rstrip() for line in done.out.splitlines()]
     assert lines[-3] == "labels: 24 trained, 8 chose, 8 measured"
     assert re.fullmatch(r"test accuracy: [\d.]+%; 95% interval [\d.]+% to [\d.]+%", lines[-2])
     assert [line.rpartition("  ")[0].strip() for line in lines[3:5]] == ["majority class", "logistic regression"]
     assert "WARNING: only 8 nodes measured it" in done.err
-    result = json.loads(agssl("fit", graph, *GCN, "--json").out)
+    result = json.loads(agssl(*words, "--json").out)
     assert result["labels"] == {"train": 24, "choose": 8, "measure": 8}
     estimate = result["estimate"]
     assert estimate["value"] == result["test_accuracy"]["mean"] and estimate["measured_on"] == "test"
@@ -388,8 +391,44 @@ def test_the_last_lines_tell_labels_interval_and_baselines(agssl: Callable[..., 
     assert result["baselines"]["majority"] == 0.5 and result["baselines"]["logistic_regression"] > 0.5
 
 
+def test_without_a_split_every_label_trains_and_every_label_measures(agssl: Callable[..., Any], graph: Path) -> None:
+    done = agssl("fit", graph, *GCN)
+    assert done.code == 0 and "±" not in done.out and "WARNING: only" not in done.err
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert lines[1].split()[:3] == ["method", "held-out", "%"]
+    assert lines[-3] == "labels: 40 trained, 40 chose, 40 measured, each while it was held out"
+    assert re.fullmatch(r"held-out accuracy: [\d.]+%; 95% interval [\d.]+% to [\d.]+%", lines[-2])
+    result = json.loads(agssl("fit", graph, *GCN, "--json").out)
+    assert result["labels"] == {"train": 40, "choose": 40, "measure": 40}
+    estimate = result["estimate"]
+    assert estimate["value"] == result["val_accuracy"]["mean"] and estimate["measured_on"] == "heldout"
+    assert estimate["low"] < estimate["value"] < estimate["high"]
+    run = Run.open(result["run"])
+    assert run.split(0).origin == "cv:5 (seed 0)" and len(run.fitted(0).heldout) == 40
+    assert estimate["value"] == pytest.approx((run.fitted(0).heldout.argmax(1) == np.arange(40) % 2).mean())
+
+
+def test_of_45_labelled_bottles_all_train_and_all_measure(agssl: Callable[..., Any]) -> None:
+    wine = load_wine()
+    rows = [
+        ",".join([f"bottle{i}", *map(str, x), wine.target_names[y] if i % 4 == 0 else ""])
+        for i, (x, y) in enumerate(zip(wine.data, wine.target, strict=True))
+    ]
+    header = ",".join(["id", *(name.replace("/", " ") for name in wine.feature_names), "label"])
+    Path("wine.csv").write_text("\n".join([header, *rows]))
+    words = ("fit", "wine.csv", "--knn", 10, *GCN, "--epochs", 40, "--out", "run")
+    done = agssl(*words)
+    assert done.code == 0 and "±" not in done.out and "nodes measured it" not in done.err
+    assert "labels: 45 trained, 45 chose, 45 measured, each while it was held out" in done.out
+    estimate = json.loads(agssl(*words, "--json").out)["estimate"]
+    assert estimate["low"] < estimate["value"] and estimate["high"] - estimate["low"] > 0.05
+    unseen = np.arange(178) % 4 > 0
+    right = Run.open("run").fitted(0).logits.argmax(1) == wine.target
+    assert estimate["low"] <= right[unseen].mean() <= estimate["high"]
+
+
 def test_a_model_that_is_no_better_than_guessing_is_warned_of(agssl: Callable[..., Any], graph: Path) -> None:
-    done = agssl("fit", graph, *GCN, "--epochs", 1, "--lr", 1e-9, "--seed", 1, "--json")
+    done = agssl("fit", graph, *GCN, "--epochs", 1, "--lr", 1e-9, "--seed", 1, "--split", "benchmark", "--json")
     warnings = json.loads(done.out)["warnings"]
     assert [line.removeprefix("WARNING: ") for line in done.err.splitlines()[1:]] == warnings
     assert any("is below the 100.0% of logistic regression on the features" in text for text in warnings)
@@ -402,7 +441,7 @@ def test_words_for_missing_labels_are_said_once(agssl: Callable[..., Any], graph
     done = agssl("fit", graph, *GCN, "--json")
     assert done.code == 0, done.err
     assert done.err.count("8 labels look missing: '?' (8); taken as unlabelled") == 1
-    assert sum(json.loads(done.out)["labels"].values()) == 32
+    assert json.loads(done.out)["labels"] == {"train": 32, "choose": 32, "measure": 32}
 
 
 @pytest.mark.parametrize(

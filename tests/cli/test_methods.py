@@ -22,7 +22,7 @@ def test_autossl_reports_its_weights_everywhere(agssl: Callable[..., Any], graph
     assert (result["method"], result["integration"], result["teachers"]) == ("autossl", None, [])
     assert list(result["task_weights"]) == TASKS
     run = Run.open("auto")
-    assert set(run.history()) == {"search", "autossl"} and "lambda1" in run.history()["search"]
+    assert set(run.history()) == {"search", "autossl", "autossl, all labels"} and "lambda1" in run.history()["search"]
     means = [run.seed_metrics(seed)["task_weights"] for seed in (0, 1)]
     for task in TASKS:
         assert result["task_weights"][task] == pytest.approx((means[0][task] + means[1][task]) / 2)

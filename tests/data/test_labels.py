@@ -16,7 +16,7 @@ from agssl.data.labels import clean_labels
 from agssl.data.packed import open_packed, write_packed
 from reference.graphs import blocks_graph
 
-FAST = {"method": "gcn", "hidden": 8, "epochs": 5, "lr": 0.05}
+FAST = {"method": "gcn", "hidden": 8, "epochs": 20, "lr": 0.05}
 KINDS: dict[str, list[Any]] = {
     "bool": [True, False],
     "int": [3, 10],

@@ -88,7 +88,8 @@ def test_a_graph_with_one_split_has_no_number_to_ask_for(graph: Graph) -> None:
 def test_splits_change_nothing_that_is_cached_by_the_graphs_content(tmp_path: Path, graph: Graph) -> None:
     bare = read_graph(write(tmp_path / "bare.npz", train_masks=None, val_masks=None, test_masks=None))
     assert bare.splits == () and bare.fingerprint == graph.fingerprint
-    assert make_split("auto", bare, Rng(0)).origin.startswith("fraction")
+    assert make_split("benchmark", bare, Rng(0)).origin.startswith("fraction")
+    assert make_split("auto", bare, Rng(0)).origin.startswith("cv:5")
 
 
 def test_other_labels_and_parts_of_a_graph_have_none_of_them(graph: Graph) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agssl.base.errors import AgsslError, DataError, GraphError, SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
+from agssl.data.resolve import open_graph
 from agssl.data.splits import Split, check_split, make_split
 
 
@@ -270,6 +271,16 @@ class TestHeldOutInTurn:
         assert make_split("auto", few, Rng(0)).origin == "cv:5 (seed 0)"
         assert make_split("auto", many, Rng(0)).origin == "holdout:0.2 (seed 0)"
         assert len(make_split("auto", many, Rng(0)).train) == 2000
+
+    def test_all_2995_labels_of_cora_ml_are_used(self, data_root: Path) -> None:
+        path = data_root / "practice" / "cora_ml.npz"
+        if not path.exists():
+            pytest.skip("needs practice/cora_ml.npz below AGSSL_DATA")
+        split = open_graph(str(path)).split
+        assert split is not None and split.origin == "holdout:0.2 (seed 0)"
+        assert len(split.train) == 2995 and len(split.val) == 599
+        before = open_graph(str(path), split="benchmark").split
+        assert before is not None and before.sizes() == {"train": 140, "val": 500, "test": 1000}
 
     def test_two_labels_are_enough_and_one_for_each_class_is_not(self) -> None:
         assert len(make_split("cv", labelled([2, 1]), Rng(0)).folds()) == 2

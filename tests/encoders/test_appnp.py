@@ -19,6 +19,7 @@ from agssl.ops.features import Inputs
 from agssl.ops.plan import ForwardPlan, full_head, full_plan, pruned_plan
 from agssl.train import planner
 from agssl.train.batches import Batches
+from agssl.train.evaluate import evaluate
 from agssl.train.problem import Problem
 from reference import dense
 from reference.graphs import blocks_graph, build, random_graph
@@ -125,7 +126,7 @@ def test_evaluation_of_a_graph_in_parts_is_that_of_the_whole(
     problem = replace(whole_problem, batches=Batches(graph, "partition", 20, 1))
     assert (problem.plans.evaluation is None) == (most == 10)
     model = Network(problem.shape, Rng(3))
-    assert problem.evaluate(model) == pytest.approx(whole_problem.evaluate(model), rel=1e-5)
+    assert evaluate([problem], [model]) == pytest.approx(evaluate([whole_problem], [model]), rel=1e-5)
 
 
 def test_a_linear_head_leaves_the_perceptron_alone() -> None:

@@ -143,6 +143,22 @@ def test_without_test_nodes_the_page_measures_on_validation(fit: Callable[..., R
     assert page.data["results"][0]["accuracy"]["values"] == [run.seed_metrics()["val"]["accuracy"]]
 
 
+def test_of_held_out_nodes_the_page_shows_what_was_said_without_their_labels(
+    fit: Callable[..., Run], tmp_path: Path
+) -> None:
+    words = ("--seeds", "2", "--split", "cv:3")
+    run, gcn = fit("--tasks", TASKS, *words), fit("--method", "gcn", *words)
+    path = tmp_path / "page.html"
+    assert main(["report", str(run.path), "--baseline", str(gcn.path), "--map", "pca", "-o", str(path)]) == 0
+    page, fitted, held = Page.read(path), run.fitted(0), run.split(0).val
+    assert page.data["split"] == "cv:3 (seed 0)" and page.data["part"] == "val"
+    assert np.array_equal(page.arrays["top"][0, held, 0], fitted.heldout.argmax(1))
+    assert np.array_equal(page.arrays["top"][1, held, 0], fitted.teacher_heldout[0].argmax(1))
+    assert np.array(page.data["confusion"]).sum() == len(held)
+    pairs = [run.seed_metrics(s)["val"]["accuracy"] - gcn.seed_metrics(s)["val"]["accuracy"] for s in (0, 1)]
+    assert page.data["gain"]["mean"] == pytest.approx(np.mean(pairs)) and page.data["gain"]["seeds"] == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

@@ -49,6 +49,17 @@ def test_other_seeds_or_splits_are_not_paired(fit: Callable[..., Run], gcn: Run)
     assert found["differences"][1]["test_accuracy"]["mean"] == pytest.approx(means[2] - means[0])
 
 
+def test_runs_without_test_nodes_are_compared_on_held_out_ones(fit: Callable[..., Run], gcn: Run) -> None:
+    one = fit("--method", "gcn", "--seeds", "2", "--split", "cv:3")
+    two = fit("--method", "gcn", "--seeds", "2", "--split", "cv:3", "--lr", "0.03")
+    found = compare([one, two, gcn])
+    paired, other = found["differences"]
+    assert paired["paired"] and paired["test_accuracy"] is None and other["note"] == "not the same splits"
+    for measure, key in (("val_accuracy", "accuracy"), ("log_loss", "log_loss")):
+        pairs = [two.seed_metrics(s)["val"][key] - one.seed_metrics(s)["val"][key] for s in (0, 1)]
+        assert paired[measure]["mean"] == pytest.approx(np.mean(pairs))
+
+
 def test_the_command_prints_a_table_json_or_a_page(
     run: Run, gcn: Run, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -49,9 +49,9 @@ def test_fine_tuning_starts_from_the_pre_trained_encoder(monkeypatch: pytest.Mon
     original = network.train
 
     def spy(module, parameters, objective, schedule, rng, best, **more):  # type: ignore[no-untyped-def]
-        start = module.encoder.layers[0].weight.detach().clone()
+        start = module[0].encoder.layers[0].weight.detach().clone()
         yield from original(module, parameters, objective, schedule, rng, best, **more)
-        checkpoints.append((start, best.state["encoder.layers.0.weight"]))
+        checkpoints.append((start, best.state["0.encoder.layers.0.weight"]))
 
     monkeypatch.setattr(network, "train", spy)
     train_method(blocks_graph(), settings(method="single", tasks=("clu",), strategy="pf"))

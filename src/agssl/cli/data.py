@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
     info = command_parser(commands, "info", "print the facts about a dataset or a graph of your own", _INFO)
     info.add_argument("graph", metavar="NAME", help="a dataset's name, a file or a folder")
     info.add_argument("--json", action="store_true", help="print one JSON value on stdout")
-    info.add_argument("--split", default="auto", help="auto (default), public, random:20/500/1000, a file ...")
+    info.add_argument("--split", default="auto", help="auto (default), cv:5, benchmark, random:20/500/1000, a file ...")
     pack.add_reading(info)
     info.set_defaults(handler=run_info)
 

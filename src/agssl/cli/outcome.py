@@ -17,7 +17,7 @@ def show(summary: dict[str, Any]) -> None:
     heading = f"{summary['dataset']}: {method}" + (f" ({details})" if details else "")
     out = console()
     out.print(f"{heading}, {count} seed{'s' * (count > 1)}, {summary['seconds']:.1f} seconds", soft_wrap=True)
-    teachers = summary["teachers"] if summary["integration"] else []
+    teachers = [one for one in summary["teachers"] if one.get("kept", 1)] if summary["integration"] else []
     weight = ["weight"] if teachers else []
     std = " ± std" if count > 1 else ""
     metric, where = summary["estimate"]["metric"], summary["estimate"]["measured_on"]
@@ -30,7 +30,7 @@ def show(summary: dict[str, Any]) -> None:
     for teacher in teachers:
         cells = [_spread(teacher[key]) for key in own]
         cells += [_percent(teacher[f"{part}_accuracy"]) for part in parts]
-        rows.add_row(f"teacher {teacher['task']}", *cells, "", "", "", _number(teacher["weight"]))
+        rows.add_row(f"teacher {teacher.get('name', teacher['task'])}", *cells, "", "", "", _number(teacher["weight"]))
     cells = [_spread(summary[key]) for key in own]
     cells += [_percent(summary[f"{part}_accuracy"]) for part in parts]
     rows.add_row(method, *cells, *(_number(summary[key]) for key in ("macro_f1", "log_loss", "ece")))
@@ -45,6 +45,9 @@ def show(summary: dict[str, Any]) -> None:
     if summary["task_weights"] and not summary["teachers"]:
         weights = ", ".join(f"{task} {_number(weight)}" for task, weight in summary["task_weights"].items())
         out.print(f"task weights: {weights}", soft_wrap=True)
+    left = [one for one in summary["teachers"] if not one.get("kept", 1)]
+    if left:
+        out.print(_left_out(left), soft_wrap=True)
     for line in _truth(summary):
         out.print(line, soft_wrap=True)
     out.print(f"the run is in {summary['run']}", soft_wrap=True)
@@ -56,12 +59,19 @@ def warn(summary: dict[str, Any]) -> None:
         say(f"WARNING: {text}")
 
 
+def _left_out(found: list[dict[str, Any]]) -> str:
+    """The teachers that were tried in vain, best first."""
+    order = sorted(found, key=lambda one: -one["val_accuracy"]["mean"])
+    names = [f"{one['name']} {100 * one['val_accuracy']['mean']:.1f}" for one in order]
+    return f"tried and left out (held-out %): {', '.join(names)}"
+
+
 def _truth(summary: dict[str, Any]) -> list[str]:
     from agssl.metrics import metric_text
 
     labels, estimate = summary["labels"], summary["estimate"]
     seeds = len(summary["seeds"])
-    turns = ", held out from the networks that they chose and measured" if estimate["measured_on"] == "heldout" else ""
+    turns = ", each while it was held out" if estimate["measured_on"] == "heldout" else ""
     over = f", the mean of {seeds} seeds" if seeds > 1 else ""
     value, low, high = (metric_text(estimate["metric"], estimate[key]) for key in ("value", "low", "high"))
     lines = [

@@ -50,7 +50,7 @@ def add_commands(commands: Any) -> None:
         ("signal", float, "gaussian: length of class means (default: 1); binary: share of class words"),
         ("words", int, "binary: words drawn for each node (default: 10)"),
         ("imbalance", float, "size of the largest class over the smallest (default: 1)"),
-        ("split", str, "auto (default), random:20/500/1000, fraction:0.6/0.2/0.2 ..."),
+        ("split", str, "benchmark (default), random:20/500/1000, fraction:0.6/0.2/0.2 ..."),
         ("seed", int, "seed of everything (default: 0)"),
     ):
         make.add_argument(f"--{name}", type=kind, default=argparse.SUPPRESS, help=text, metavar=name.upper())

@@ -6,9 +6,11 @@ from agssl.config.files import RUN_KEYS, none_for_zero, read_toml
 from agssl.config.kinds import Alpha, parse_alpha, parse_task_weights
 from agssl.config.old_names import renamed
 from agssl.config.settings import Settings, effective
+from agssl.config.teacher import LABELS, TeacherSpec, parse_network
 
 __all__ = [
     "DESCRIBED",
+    "LABELS",
     "METHODS",
     "PAPER_TASKS",
     "RUN_KEYS",
@@ -18,11 +20,13 @@ __all__ = [
     "SearchRange",
     "SettingFields",
     "Settings",
+    "TeacherSpec",
     "described",
     "documented",
     "effective",
     "none_for_zero",
     "parse_alpha",
+    "parse_network",
     "parse_task_weights",
     "read_toml",
     "renamed",

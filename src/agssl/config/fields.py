@@ -73,6 +73,28 @@ class SettingFields:
         help="the network of teachers and students: a name that `agssl list encoders` shows, settings after colons",
         counts=lambda settings: settings.encoder != "gcn",  # results without it are those of gcn
     )
+    teachers: tuple[str, ...] = setting(
+        default=(),
+        kind=Names(),
+        help="auto: the fit finds out which encoders, views and tasks suit the graph; paper: the paper's five tasks on "
+        "gcn; or a list, each a task (or labels), an encoder and settings of its network, as in "
+        "par@gcn,labels@mlp:feature_norm=l2,labels@gcn:view=knn; without any, the tasks on the encoder",
+        methods=("agssl",),
+        counts=lambda settings: bool(settings.teachers),
+    )
+    student: str = setting(
+        default="",
+        kind=Name(example="sage"),
+        help="the student's encoder, with settings of its network after colons; that of the fit if not given",
+        methods=("agssl",),
+        counts=lambda settings: bool(settings.student),
+    )
+    view: str = setting(
+        default="given",
+        kind=Name(example="knn"),
+        help="what networks read as the graph's edges: given, or knn, which links nodes with similar features",
+        counts=lambda settings: settings.view != "given",
+    )
     feature_norm: str = setting(
         default="none",
         kind=Choice(names=FEATURE_NORMS),

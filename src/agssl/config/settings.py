@@ -11,6 +11,7 @@ from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.spec import Spec
 from agssl.config.fields import DESCRIBED, PAPER_TASKS, SettingFields
 from agssl.config.old_names import renamed
+from agssl.config.teacher import AUTO, LABELS, PAPER, SCOUTS, TeacherSpec
 
 
 @dataclass(unsafe_hash=True)
@@ -43,6 +44,20 @@ class Settings(SettingFields):
         object.__setattr__(self, name, value)
 
     def _check_tasks(self) -> None:
+        if self.teachers == (PAPER,):
+            self._keep("teachers", ())
+            self._keep("tasks", PAPER_TASKS)
+            self._keep("encoder", "gcn")
+        if AUTO in self.teachers and not self.automatic:
+            raise SettingsError("teachers = auto finds all teachers itself; leave the others out")
+        for number, text in enumerate(self.teachers):
+            TeacherSpec.parse(text)
+            if text in self.teachers[:number]:
+                raise SettingsError(f"the teacher {text!r} is named twice; name it once, or give it other settings")
+        if self.teachers and self.method != "agssl":
+            raise SettingsError(
+                f"teachers are those of method agssl, but the method is {self.method}; leave them out, or name tasks"
+            )
         if not self.tasks and self.method != "gcn":
             raise SettingsError(
                 f"no task is named, but method {self.method!r} needs at least one, e.g. {', '.join(PAPER_TASKS)}"
@@ -58,7 +73,8 @@ class Settings(SettingFields):
             )
 
     def _check_alpha(self) -> None:
-        names = {Spec.parse(text).name for text in self.tasks}
+        taught = set(self.all_tasks if self.method == "agssl" else self.tasks)
+        names = {Spec.parse(text).name for text in taught}
         for name in self.alpha if isinstance(self.alpha, Mapping) else ():
             if name not in names and self.method != "gcn":
                 raise unknown_name("task in alpha", str(name), names)
@@ -91,6 +107,26 @@ class Settings(SettingFields):
         return float(self.task_weights.get(text, self.task_weights.get(Spec.parse(text).name, 0.0)))
 
     @property
+    def pool(self) -> tuple[str, ...]:
+        """The teachers of method agssl, as text names them; see `TeacherSpec`.
+
+        >>> Settings(tasks=("par", "clu")).pool, Settings(teachers=("labels@mlp",)).pool
+        (('par', 'clu'), ('labels@mlp',))
+        """
+        if self.automatic:
+            return tuple(text for part in SCOUTS for text in part)
+        return self.teachers or self.tasks
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the fit finds its teachers itself; `pool` is then what it tries first."""
+        return self.teachers == (AUTO,)
+
+    def of_network(self, encoder: str | None, changes: Mapping[str, Any]) -> Settings:
+        """The same for a network with an encoder and settings of its own."""
+        return self.replace(encoder=encoder or self.encoder, **changes)
+
+    @property
     def all_tasks(self) -> tuple[str, ...]:
         """The tasks that some network of the method trains with: teachers, and students by themselves.
 
@@ -99,8 +135,11 @@ class Settings(SettingFields):
         """
         if self.method == "gcn":
             return ()
-        own = () if self.method != "agssl" or self.student_tasks is None else tuple(self.student_tasks)
-        return tuple(dict.fromkeys((*self.tasks, *own)))
+        if self.method != "agssl":
+            return tuple(dict.fromkeys(self.tasks))
+        own = () if self.student_tasks is None else tuple(self.student_tasks)
+        taught = list(PAPER_TASKS) if self.automatic else [TeacherSpec.parse(text).task for text in self.pool]
+        return tuple(dict.fromkeys((*(task for task in taught if task != LABELS), *own)))
 
     def of_teacher(self, text: str) -> Settings:
         """With these, `fit` trains the teacher of one task, and nothing else.
@@ -108,10 +147,13 @@ class Settings(SettingFields):
         >>> Settings(alpha={"par": 5.0, "clu": 1.0}, tasks=("par", "clu")).of_teacher("clu").alpha
         {'clu': 1.0}
         """
-        alpha = self.alpha
+        spec, alpha = TeacherSpec.parse(text), self.alpha
         if isinstance(alpha, Mapping):
-            alpha = {name: value for name, value in alpha.items() if name == Spec.parse(text).name}
-        return self.replace(method="single", tasks=(text,), alpha=alpha)
+            alpha = {name: value for name, value in alpha.items() if name == Spec.parse(spec.task).name}
+        alone = self.replace(teachers=(), student="").of_network(spec.encoder, spec.settings)
+        if spec.task == LABELS:
+            return alone.replace(method="gcn", alpha=None)
+        return alone.replace(method="single", tasks=(spec.task,), alpha=alpha)
 
     def replace(self, **changes: Any) -> Settings:
         """The same settings with some changed; unknown names are refused."""

@@ -55,7 +55,7 @@ class Synthetic:
     signal: float = 1.0  # gaussian: length of the class means (noise has deviation 1); binary: share of class words
     words: int = 10  # binary: words drawn a node
     imbalance: float = 1.0  # size of the largest class over that of the smallest
-    split: str = "auto"  # see agssl.data.splits
+    split: str = "benchmark"  # see agssl.data.splits
     seed: int = 0
 
     def __post_init__(self) -> None:

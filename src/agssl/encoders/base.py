@@ -40,6 +40,7 @@ class Shape:
     feature_norm: str = "none"  # of the features it was trained on
     skip_weight: float = 0.0  # of the propagation it was trained with, see `Adjacency`
     encoder: str = "gcn"  # a name in `ENCODERS`, settings after colons
+    view: str = "given"  # what it reads as edges, see `agssl.ops.graph_views`
     nodes: int = 0  # of the graph it was trained on, for an encoder that knows nodes one by one; 0: any graph
 
 

@@ -22,6 +22,7 @@ from agssl.data.splits import make_split
 from agssl.metrics import Decision, find_threshold, softmax
 from agssl.store.checkpoints import CheckpointStore, Record
 from agssl.store.fitted import FittedModel
+from agssl.train.context import Candidate
 from agssl.train.loop import Watch, ignore
 from agssl.train.methods import MethodResult, train_method
 from agssl.train.setup import check_metric, decision_of
@@ -45,6 +46,7 @@ class FitResult:
     history: dict[str, list[Record]]  # by stage: "gcn", "teacher par", "student", ...
     seconds: float
     cpu_seconds: float
+    tried: tuple[Candidate, ...] = ()  # by the automatic pool
 
     @property
     def epochs(self) -> dict[str, int]:
@@ -92,7 +94,8 @@ def fit(
             folds_only=folds_only,
         )
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
-    return FitResult(fitted_model(result, graph, settings, seed), result.history, seconds, cpu_seconds)
+    fitted = fitted_model(result, graph, settings, seed)
+    return FitResult(fitted, result.history, seconds, cpu_seconds, result.tried)
 
 
 def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: int) -> FittedModel:

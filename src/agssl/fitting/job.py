@@ -14,13 +14,14 @@ from agssl import metrics as measures
 from agssl.base.errors import DataError, SettingsError
 from agssl.base.rng import Rng
 from agssl.base.world import World
-from agssl.config import Settings
+from agssl.config import LABELS, Settings, TeacherSpec, parse_network
 from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape
 from agssl.fitting.fit import Resources, fit, split_for
 from agssl.fitting.schedule import Unit
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate, per_class, softmax
+from agssl.ops.graph_views import viewed
 from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore
 from agssl.store.fitted import FittedModel, judged
@@ -28,6 +29,7 @@ from agssl.store.run_writer import write_seed
 from agssl.train.evolution import check_evolution
 from agssl.train.loop import Watch, ignore
 from agssl.train.setup import batches_of
+from agssl.train.teachers import check_teacher
 
 Metrics = dict[str, Any]
 
@@ -63,6 +65,11 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
     check_tasks(settings)
     if settings.method == "agssl":
         _ = INTEGRATORS[settings.integration]
+        for text in settings.pool:
+            check_teacher(text, settings)
+        if settings.student:
+            encoder, changes = parse_network(settings.student)
+            check_teacher(LABELS, settings.of_network(encoder, changes))
     if settings.method == "autossl" and settings.autossl_search == "es":
         check_evolution(len(settings.tasks))
 
@@ -79,6 +86,8 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore, before: float = 0.0) ->
     result = fit(graph, job.settings, seed, where, watch)
     metrics = measure(result.fitted, graph)
     metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": before + result.seconds}
+    if result.tried:
+        metrics["tried"] = [asdict(one) | described_teacher(one.name, job.settings) for one in result.tried]
     checkpoints = where.checkpoints
     if job.out is not None and checkpoints is not None and checkpoints.writes:
         write_seed(job.out / f"seed-{seed}", graph, result.fitted, result.history, metrics)
@@ -90,7 +99,8 @@ def fit_teacher(job: Job, unit: Unit, watch: Watch = ignore) -> Metrics:
     """Train a teacher at one alpha, so that `fit_seed` finds it among what it keeps in the job's folder."""
     assert unit.task is not None
     where = resources(job, unit.seed, keep_all=True)  # however quick: another process will want it
-    settings = job.settings.of_teacher(unit.task).replace(alpha=unit.alpha)
+    settings = job.settings.of_teacher(unit.task)
+    settings = settings if settings.method == "gcn" else settings.replace(alpha=unit.alpha)
     result = fit(split_for(job.graph, job.split, unit.seed), settings, unit.seed, where, watch, folds_only=True)
     return {"best": result.fitted.best, "epochs": result.epochs}
 
@@ -133,7 +143,7 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     metrics["teachers"] = []
     metric, positive = fitted.settings.metric, fitted.decision and replace(fitted.decision, threshold=None)
     for k, task in enumerate(fitted.task_names[: len(fitted.teacher_logits)]):
-        teacher: Metrics = {"task": task, "alpha": fitted.alphas[k]}
+        teacher: Metrics = described_teacher(task, fitted.settings) | {"task": task, "alpha": fitted.alphas[k]}
         for part, said in found.items():
             known, truth = len(said.nodes) > 0, graph.y[said.nodes]
             teacher[f"{part}_accuracy"] = accuracy(truth, said.teachers[k]) if known else None
@@ -143,6 +153,13 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
         teacher["weight"] = None if means is None else means[k]
         metrics["teachers"].append(teacher)
     return metrics
+
+
+def described_teacher(text: str, settings: Settings) -> Metrics:
+    """Name, encoder and view of a teacher."""
+    spec = TeacherSpec.parse(text)
+    view = spec.settings.get("view", settings.view)
+    return {"name": text, "task": spec.task, "encoder": spec.encoder or settings.encoder, "view": view}
 
 
 def do_elsewhere(job: Job, unit: Unit) -> Metrics:
@@ -158,13 +175,14 @@ def _check_seen(job: Job) -> None:
 
 
 def prepare(job: Job, tasks: bool = True) -> None:
-    """Compute the parts of mini-batches and the targets of `tasks`, before several processes would each do it."""
+    """Compute parts of mini-batches, views and the targets of `tasks`, before several processes would each do it."""
     if job.cache is None:
         return
     batches = batches_of(job.graph, job.settings, job.cache)
     if batches is not None and batches.mode == "partition" and batches.steps > 1:
         _ = batches.parts
-    for text in job.settings.all_tasks if tasks else ():
-        task = make_task(text)
-        if batches is None or task.needs_whole:
-            prepared(task, job.graph, job.cache)
+    for text in job.settings.pool if job.settings.method == "agssl" else job.settings.all_tasks:
+        spec = TeacherSpec.parse(text)
+        graph = viewed(job.graph, spec.settings.get("view", job.settings.view), job.cache)
+        if tasks and spec.task != LABELS and (batches is None or make_task(spec.task).needs_whole):
+            prepared(make_task(spec.task), graph, job.cache)

@@ -20,6 +20,7 @@ from agssl.train.loop import Watch
 
 _EVERY = 0.1  # seconds between updates of the live line: an epoch may take a millisecond
 _FIRST = 2.0  # seconds after which a log has a first word on the time that is left
+_WAIT = 5.0  # seconds left that are worth that word
 _WORTH = 1.0  # seconds of a training that are worth a line in a log
 
 
@@ -83,10 +84,13 @@ class Progress(Observer):
 
         def hear(stage: str, record: Record) -> None:
             self._tell(unit, estimate.hear(unit, stage, record))
+            stage = stage if estimate.running is None else estimate.running.stage
             now = time.monotonic()
-            if self.live is None and not self.begun and now - self.start > _FIRST and (left := self._time_left()):
-                self.begun = True
-                self._say(self._name(unit, stage) + left)
+            if self.live is None and not self.begun and now - self.start > _FIRST:
+                left = estimate.seconds()
+                self.begun = left is not None
+                if left is not None and left > _WAIT:
+                    self._say(self._name(unit, stage) + self._time_left())
             elif self.live is not None and now - self.shown > _EVERY:
                 self.shown, best = now, None if estimate.running is None else estimate.running.accuracy
                 note = [f"epoch {record['epoch'] + 1:.0f}", f"loss {record['loss']:.4f}", *_best(best)]
@@ -113,7 +117,8 @@ class Progress(Observer):
         value = {part: metric_text(metric, metrics[part][metric]) for part in ("val", "test") if metrics[part]}
         name = "" if metric == "accuracy" else f"{metric} "
         test = f", test {value['test']}" if "test" in value else ""
-        self._say(f"seed {metrics['seed']}: {name}validation {value['val']}{test}, {metrics['seconds']:.1f} s")
+        part = "held-out" if "folds" in metrics["split"] else "validation"
+        self._say(f"seed {metrics['seed']}: {name}{part} {value['val']}{test}, {metrics['seconds']:.1f} s")
 
     def _tell(self, unit: Unit, run: Running | None) -> None:
         """A line for a training in this process that has ended."""

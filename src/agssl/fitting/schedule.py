@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agssl.config import Settings
+from agssl.config import LABELS, Settings, TeacherSpec
 from agssl.pretext.prepare import alphas_of
+from agssl.simple import is_simple
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class Unit:
     """A piece of work for one process: a seed, or one training of one of its teachers, which the seed then finds."""
 
     seed: int
-    task: str | None = None  # of the teacher; None: the seed itself
+    task: str | None = None  # the teacher, as settings name it; None: the seed itself
     alpha: float = 0.0  # of the teacher
     before: float = field(default=0.0, compare=False)  # seconds that the seed's teachers took, as units of their own
 
@@ -22,17 +23,33 @@ class Unit:
 def teacher_units(settings: Settings, seeds: Sequence[int]) -> list[Unit]:
     """The trainings of all teachers of these seeds, the first alpha of each before the second of any.
 
-    So one process has prepared a task's targets by the time that another wants them.
+    So one process has prepared a task's targets by the time that another wants them. (None of an automatic pool: which
+    come next depends on those before.)
     """
-    if settings.method not in ("agssl", "single"):
+    if settings.automatic:
         return []
-    tasks = settings.tasks if settings.method == "agssl" else settings.tasks[:1]
-    alphas = {task: alphas_of(settings, task) for task in tasks}
-    rounds = range(max(map(len, alphas.values())))
+    alphas = teacher_alphas(settings)
+    rounds = range(max(map(len, alphas.values()), default=0))
     found = [
-        Unit(seed, task, alphas[task][k]) for k in rounds for seed in seeds for task in tasks if k < len(alphas[task])
+        Unit(seed, text, alphas[text][k]) for k in rounds for seed in seeds for text in alphas if k < len(alphas[text])
     ]
     return found if len(found) > len(seeds) else []  # one training per seed has nothing beside it
+
+
+def teacher_alphas(settings: Settings) -> dict[str, tuple[float, ...]]:
+    """The teachers that are trained, and the loss weights that each is trained with; 0 for labels alone.
+
+    >>> teacher_alphas(Settings(teachers=("par@gcn", "labels@mlp", "labels@lp"), alpha=5.0))
+    {'par@gcn': (5.0,), 'labels@mlp': (0.0,)}
+    """
+    if settings.method not in ("agssl", "single"):
+        return {}
+    pool = {text: TeacherSpec.parse(text) for text in (settings.pool if settings.method == "agssl" else settings.tasks)}
+    return {
+        text: (0.0,) if spec.task == LABELS else alphas_of(settings, spec.task)
+        for text, spec in pool.items()
+        if not is_simple(spec.encoder)
+    }
 
 
 class Schedule:

@@ -13,7 +13,7 @@ from agssl.base.processes import work, work_along
 from agssl.base.registry import Registry
 from agssl.base.spec import Spec
 from agssl.base.system import cores
-from agssl.config import Settings
+from agssl.config import Settings, TeacherSpec
 from agssl.data.graph import Graph
 from agssl.encoders import ENCODERS
 from agssl.fitting.fit import FitResult, fit, split_for
@@ -22,6 +22,7 @@ from agssl.fitting.schedule import Schedule, Unit, teacher_units
 from agssl.fitting.together import fit_together
 from agssl.integrate import INTEGRATORS
 from agssl.pretext.base import TASKS
+from agssl.simple import is_simple
 from agssl.store.checkpoints import Record
 from agssl.train.loop import Watch, ignore
 from agssl.train.memory import batch_mode, jobs_that_fit
@@ -104,7 +105,9 @@ def jobs_for(graph: Graph, settings: Settings, asked: int | None, threads: int =
     if asked is not None and asked != -1 and asked < 1:
         raise SettingsError(f"n_jobs = {asked}, but it is 1 or more, -1 for all cores, or None for 1")
     wanted: list[tuple[Registry[Any], str]]
-    wanted = [(TASKS, text) for text in settings.all_tasks] + [(ENCODERS, settings.encoder)]
+    specs = [TeacherSpec.parse(text) for text in settings.pool] if settings.method == "agssl" else []
+    encoders = {settings.encoder, *(spec.encoder for spec in specs if spec.encoder and not is_simple(spec.encoder))}
+    wanted = [*((TASKS, text) for text in settings.all_tasks), *((ENCODERS, text) for text in encoders)]
     wanted += [(INTEGRATORS, settings.integration)] if settings.method == "agssl" else []
     if asked in (None, 1) or not all(registry.known_elsewhere(Spec.parse(text).name) for registry, text in wanted):
         return 1

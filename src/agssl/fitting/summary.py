@@ -22,7 +22,9 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         "dataset": name,
         "method": settings.method,
         "integration": settings.integration if settings.method == "agssl" else None,
-        "tasks": [] if settings.method == "gcn" else list(settings.tasks),
+        "tasks": []
+        if settings.method == "gcn"
+        else list(settings.pool if settings.method == "agssl" else settings.tasks),
         "strategy": None if settings.method == "gcn" else settings.strategy,
         "encoder": settings.encoder,
         "seeds": [metrics["seed"] for metrics in results],
@@ -38,24 +40,10 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
     for measure_ in MEASURES[1:]:
         summary[measure_] = _mean([one[measure_] for one in tested or heldout])
     weights = [metrics["task_weights"] for metrics in results]
-    summary["task_weights"] = (
-        None if None in weights else {task: statistics.fmean(w[task] for w in weights) for task in weights[0]}
-    )
-    summary["teachers"] = [
-        {
-            "task": group[0]["task"],
-            "alpha": [teacher["alpha"] for teacher in group],
-            "val_accuracy": spread([teacher["val_accuracy"] for teacher in group]),
-            "test_accuracy": spread([teacher["test_accuracy"] for teacher in group]),
-            "weight": _mean([teacher["weight"] for teacher in group]),
-        }
-        | {
-            key: spread([teacher[key] for teacher in group])
-            for key in (f"val_{metric}", f"test_{metric}")
-            if metric != "accuracy"
-        }
-        for group in zip(*(metrics["teachers"] for metrics in results), strict=True)
-    ]
+    names = [] if None in weights else list(dict.fromkeys(task for found in weights for task in found))
+    shares = {task: statistics.fmean(found.get(task, 0.0) for found in weights) for task in names}
+    summary["task_weights"] = None if None in weights else shares
+    summary["teachers"] = _teachers(metric, results)
     summary["per_class"] = [
         {"class": group[0]["class"]}
         | {name: _mean([one[name] for one in group]) for name in ("precision", "recall", "f1", "support")}
@@ -66,6 +54,28 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         figures = {name: _mean([one[name] for one in decisions]) for name in ("threshold", "precision", "recall")}
         summary["decision"] = {"positive": decisions[0]["positive"], "rule": settings.threshold} | figures
     return summary
+
+
+def _teachers(metric: str, results: Sequence[Metrics]) -> list[Metrics]:
+    """Each teacher over the seeds that kept it, then those that the automatic pool tried and left out everywhere."""
+    measured = ["accuracy"] + ([] if metric == "accuracy" else [metric])
+    rows = []
+    for name in dict.fromkeys(teacher["name"] for metrics in results for teacher in metrics["teachers"]):
+        group = [one for metrics in results for one in metrics["teachers"] if one["name"] == name]
+        weights = [one["weight"] for one in group if one["weight"] is not None]
+        row = {key: group[0][key] for key in ("name", "task", "encoder", "view")}
+        row |= {"alpha": [one["alpha"] for one in group]}
+        row |= {f"{p}_{m}": spread([one[f"{p}_{m}"] for one in group]) for m in measured for p in ("val", "test")}
+        row |= {"weight": sum(weights) / len(results) if weights else None, "kept": len(group)}
+        rows.append(row | {"seconds": _mean([one.get("seconds") for one in group])})
+    kept = {row["name"] for row in rows}
+    tried = [one for metrics in results for one in metrics.get("tried", ())]
+    for name in dict.fromkeys(one["name"] for one in tried if one["name"] not in kept):
+        group = [one for one in tried if one["name"] == name]
+        row = {key: group[0][key] for key in ("name", "task", "encoder", "view")}
+        row |= {"alpha": [], "val_accuracy": spread([one["accuracy"] for one in group]), "test_accuracy": spread([])}
+        rows.append(row | {"weight": None, "kept": 0, "seconds": _mean([one["seconds"] for one in group])})
+    return rows
 
 
 def spread(values: Sequence[float | None]) -> dict[str, Any]:

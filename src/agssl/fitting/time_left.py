@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from agssl.config import Settings
-from agssl.fitting.schedule import Schedule, Unit
+from agssl.fitting.schedule import Schedule, Unit, teacher_alphas
 from agssl.pretext.prepare import alphas_of
 from agssl.store.checkpoints import Record
 from agssl.train.loop import Schedule as Epochs
@@ -39,9 +39,9 @@ def stages(settings: Settings, again: bool = False) -> list[str]:
     method, last = settings.method, "student" if settings.method == "agssl" else settings.method
     found: list[str] = []
     if method in ("agssl", "single"):
-        for text in settings.tasks if method == "agssl" else settings.tasks[:1]:
+        for text, alphas in teacher_alphas(settings).items():
             last = last if method == "agssl" else f"teacher {text}"
-            found += _network(f"teacher {text}", settings) * len(alphas_of(settings, text))
+            found += _network(f"teacher {text}", settings) * len(alphas)
     elif method == "gcn":
         found = ["gcn"]
     else:
@@ -51,7 +51,7 @@ def stages(settings: Settings, again: bool = False) -> list[str]:
         )
     if method == "agssl":
         if settings.weights_from == "crossfit":
-            names = [f"fold {fold + 1} of {text}" for text in settings.tasks for fold in range(settings.folds)]
+            names = [f"fold {fold + 1} of {text}" for text in settings.pool for fold in range(settings.folds)]
             found += [stage for name in names for stage in _network(name, settings)]
         found += ["student" if number == 1 else f"student {number}" for number in range(1, settings.generations + 1)]
     return [*found, f"{last}, all labels"] if again else found
@@ -122,6 +122,8 @@ class TimeLeft:
     def hear(self, unit: Unit, stage: str, record: Record) -> Running | None:
         """Note an epoch of a unit that is done in this process; gives the training that ended before it, if one did."""
         now, run, closed = self.clock(), self.running, None
+        if unit.task is not None:  # alone, a teacher has the name of its method or its task
+            stage = f"teacher {unit.task}" + (" pre-train" if stage.endswith(" pre-train") else "")
         if unit not in self.here:
             self.here[unit] = self._stages(unit)
         if run is None or run.stage != stage or record["epoch"] == 0:
@@ -145,7 +147,9 @@ class TimeLeft:
             closed = self._close()
             del self.here[unit]
         elif unit.task is not None:
-            self.took.setdefault(f"teacher {unit.task}", []).append(seconds)
+            stage = f"teacher {unit.task}"
+            self.took.setdefault(stage, []).append(seconds)
+            self.rates.setdefault(stage, seconds / epochs)
             self.counts.append(epochs)
         if unit in self.schedule.whole:
             self.wholes.append(seconds)
@@ -153,7 +157,7 @@ class TimeLeft:
 
     def seconds(self) -> float | None:
         """How many are left; None before the first epochs have shown how long one takes."""
-        if not self.rates and not self.took and not self.wholes:
+        if not self.rates and not self.wholes:
             return None
         begun, ended = set(self.schedule.begun), self.schedule.ended
         free = {unit: self._left(unit) for unit in begun - ended}
@@ -215,13 +219,12 @@ class TimeLeft:
         return fmean(self.took[stage]) if stage in self.took else self._rate(stage) * self._count()
 
     def _rate(self, stage: str) -> float:
-        """Seconds of an epoch of a stage: its own, that of another student, or the typical one of all that are known."""
+        """Seconds of an epoch of a stage: its own, those of another student, or the typical ones of all."""
         student = stage.startswith("student")
         for name in (stage, *(name for name in self.rates if student and name.startswith("student"))):
             if name in self.rates:
                 return self.rates[name]
-        known = [*self.rates.values()] or [fmean(took) / self._count() for took in self.took.values()]
-        known = known or [fmean(self.wholes) / len(self.stages) / self._count()]
+        known = [*self.rates.values()] or [fmean(self.wholes) / len(self.stages) / self._count()]
         return median(known) * (STUDENT if student else 1.0)
 
     def _count(self) -> float:

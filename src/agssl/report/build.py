@@ -63,7 +63,7 @@ def build(
         "share": arrays.SHARE,
         "place": arrays.PLACE,
         "results": _results(run, graph, part, baseline),
-        "gain": None if baseline is None else _gain(baseline, run),
+        "gain": None if baseline is None else _gain(baseline, run, f"{part}_accuracy"),
         "best": run.seed_metrics(seed).get("best"),
         "history": _history(run, seed),
     }
@@ -90,8 +90,8 @@ def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[di
         )
     names = run.fitted().task_names if run.settings.method == "agssl" else ()
     taught = [_teachers(run, seed, graph, part) for seed in run.seeds] if names else []
-    for k, name in enumerate(names):
-        rows.append(_row(name, "teacher", [teachers[k] for teachers in taught]))
+    for name in names:  # another seed may have other teachers
+        rows.append(_row(name, "teacher", [one[name] for one in taught if name in one]))
     own = "student" if names else run.settings.method
     return [*rows, _row(own, "model", [_measured(run, seed, part) for seed in run.seeds])]
 
@@ -107,24 +107,25 @@ def _measured(run: Run, seed: int, part: str) -> dict[str, Any]:
     return {name: (found[part] or {}).get(name) for name in MEASURES} | {"val_accuracy": found["val"]["accuracy"]}
 
 
-def _teachers(run: Run, seed: int, graph: Graph, part: str) -> list[dict[str, Any]]:
+def _teachers(run: Run, seed: int, graph: Graph, part: str) -> dict[str, dict[str, Any]]:
     """The measures of each teacher of a seed; accuracies as the run has them, the others from its logits."""
-    said, rows = judged(run.fitted(seed), check_split(run.split(seed), graph.y), part), []
+    fitted = run.fitted(seed)
+    said, rows = judged(fitted, check_split(run.split(seed), graph.y), part), {}
     for k, noted in enumerate(run.seed_metrics(seed)["teachers"]):
         measured = evaluate(graph.y[said.nodes], softmax(said.teachers[k]))
         measured["accuracy"] = noted[f"{part}_accuracy"]
-        rows.append(measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]})
+        rows[fitted.task_names[k]] = measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]}
     return rows
 
 
-def _gain(baseline: Run, run: Run) -> dict[str, Any]:
+def _gain(baseline: Run, run: Run, measure: str) -> dict[str, Any]:
     """By how much the run beats the baseline, pair by pair where that can be."""
     seeds, why = pairs(baseline, run)
     if not seeds:
-        one, two = (results_of(r)["test_accuracy"]["mean"] for r in (baseline, run))
+        one, two = (results_of(r)[measure]["mean"] for r in (baseline, run))
         mean = None if one is None or two is None else two - one
         return {"mean": mean, "low": None, "high": None, "seeds": [], "note": why}
-    both = [(seed_results(baseline, seed)["test_accuracy"], seed_results(run, seed)["test_accuracy"]) for seed in seeds]
+    both = [(seed_results(baseline, seed)[measure], seed_results(run, seed)[measure]) for seed in seeds]
     known = np.array([b - a for a, b in both if a is not None and b is not None])
     found = paired_interval(known) if len(known) else {"mean": None, "low": None, "high": None}
     return {**found, "seeds": seeds, "note": ""}
@@ -176,7 +177,7 @@ def _nodes(fitted: FittedModel, graph: Graph, layout: str) -> dict[str, np.ndarr
     for name, members in graph.split.parts().items():
         part[members] = PARTS.index(name)
     degree, steps = arrays.half_edges(graph.indptr, graph.indices)
-    models = [fitted.logits, *(fitted.teacher_logits if fitted.weights is not None else ())]
+    models = [fitted.logits.copy(), *(fitted.teacher_logits.copy() if fitted.weights is not None else ())]
     if graph.split.fold is not None:  # of held-out nodes, what is said without knowing their labels
         said = judged(fitted, graph.split, "val")
         for logits, own in zip(models, (said.logits, *said.teachers), strict=False):

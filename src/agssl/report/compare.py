@@ -51,11 +51,16 @@ def results_of(run: Run, measures: Sequence[str] = COMPARED_MEASURES) -> dict[st
 
 
 def seed_results(run: Run, seed: int, measures: Sequence[str] = COMPARED_MEASURES) -> dict[str, float | None]:
-    """The measures of one seed; None where the run has no test nodes, or is of a version that knew no such metric."""
+    """The measures of one seed; None where the run has no test nodes, or is of a version that knew no such metric.
+
+    Where nodes were held out in turn and there are no test nodes, macro-F1, log-loss and ECE are of the held-out ones.
+    """
     found = run.seed_metrics(seed)
     try:
-        test, val = found["test"] or {}, found["val"]["accuracy"]
-        return {name: val if name == "val_accuracy" else test.get(name.removeprefix("test_")) for name in measures}
+        test, val = found["test"] or {}, found["val"]
+        others = test or (val if "folds" in found.get("split", ()) else {})
+        known = {f"test_{name}": value for name, value in test.items()} | {"val_accuracy": val["accuracy"]}
+        return {name: known.get(name, None if name.startswith("test_") else others.get(name)) for name in measures}
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"the results of seed {seed} in {run.path} are damaged ({error!r}); fit again") from error
 
@@ -113,7 +118,7 @@ def _difference(first: Run, second: Run, measures: Sequence[str]) -> dict[str, A
 
 def _same_split(first: Run, second: Run, seed: int) -> bool:
     one, two = first.split(seed).to_arrays(), second.split(seed).to_arrays()
-    return all(np.array_equal(one[part], two[part]) for part in one)
+    return one.keys() == two.keys() and all(np.array_equal(one[part], two[part]) for part in one)
 
 
 def _around(mean: float, error: float, freedom: float) -> dict[str, float | None]:

@@ -46,6 +46,15 @@ def make_simple(text: str) -> SimpleClassifier:
     return Spec.parse(text).build(SIMPLE)
 
 
+def is_simple(encoder: str | None) -> bool:
+    """Whether what stands for a teacher's encoder is such a classifier.
+
+    >>> is_simple("lp:a=0.5"), is_simple("gcn"), is_simple(None)
+    (True, False, False)
+    """
+    return encoder is not None and Spec.parse(encoder).name in SIMPLE
+
+
 def class_shares(labels: np.ndarray, classes: int) -> np.ndarray:
     """How frequent each class is among the labels, float64 [C]."""
     return np.bincount(labels, minlength=classes) / max(1, len(labels))

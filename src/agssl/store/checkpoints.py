@@ -50,6 +50,11 @@ def choice_of(fold: int, score: float, tie: float) -> Record:
     return {f"choice{fold}": score, f"choice{fold}_tie": tie}
 
 
+def without_choices(record: Record) -> Record:
+    """The part of a record that concerns all folds."""
+    return {name: value for name, value in record.items() if not name.startswith("choice")}
+
+
 @dataclasses.dataclass
 class Best:
     """The best epoch so far and the weights it had.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.config import Settings
+from agssl.data.graph import Graph
 from agssl.encoders import Network
 from agssl.ops.subgraph import induced
 from agssl.pretext.base import Targets, Task
@@ -20,15 +21,28 @@ from agssl.store.checkpoints import Record
 from agssl.train.loop import Training
 from agssl.train.network import Trained, WeightedTask, train_network
 from agssl.train.problem import Problem
+from agssl.train.setup import batches_of, problem_of, schedule_on
 
 
 @dataclass(frozen=True, eq=False)
 class Teacher:
-    """A network trained with one task, frozen; of a split with folds, one per fold."""
+    """A network trained with one task, or a classifier without training; of a split with folds, one per fold."""
 
-    name: str  # the task, with its settings where some were given
+    name: str  # as text names it, see `TeacherSpec`
     alpha: float
     network: Trained
+    seconds: float = 0.0  # that it took
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A teacher that the automatic pool tried."""
+
+    name: str
+    accuracy: float  # on held-out nodes
+    log_loss: float  # there, at its best temperature
+    seconds: float
+    kept: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +65,7 @@ class MethodResult:
     weights: Tensor | None = None  # lambda [N, K]
     tasks: Mapping[str, float] = field(default_factory=dict)  # the K tasks and their alphas, where no teacher has them
     heldout: Heldout | None = None  # None where the split has no folds: then `logits` have it
+    tried: tuple[Candidate, ...] = ()  # by the automatic pool
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +78,39 @@ class Context:
     rng: Rng
     cache: Path | None = None
     folds_only: bool = False  # whether to stop before networks are trained again with all labels
+    graph: Graph | None = None  # as it was given; None: that of the problem
     _targets: dict[str, Targets] = field(default_factory=dict)
+    _others: list[Context] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        settings: Settings,
+        training: Training,
+        rng: Rng,
+        cache: Path | None = None,
+        device: str = "cpu",
+        folds_only: bool = False,
+    ) -> Context:
+        """What these settings work with on a graph; `training` gets their schedule."""
+        problem = problem_of(graph, settings, device, cache)
+        problem = replace(problem, batches=batches_of(problem.graph, settings, cache))
+        training = replace(training, schedule=schedule_on(problem.graph, settings))
+        return cls(problem, settings, training, rng, cache, folds_only, graph)
+
+    def with_network(self, encoder: str | None, changes: Mapping[str, Any]) -> Context:
+        """The same for networks with an encoder and settings of their own; itself where these are the same."""
+        settings = self.settings.of_network(encoder, changes)
+        if settings == self.settings:
+            return self
+        known = [other for other in self._others if other.settings == settings]
+        if not known:
+            graph = self.problem.graph if self.graph is None else self.graph
+            parts = (self.rng, self.cache, self.problem.device, self.folds_only)
+            known = [Context.of(graph, settings, self.training, *parts)]
+            self._others.extend(known)
+        return known[0]
 
     @cached_property
     def folds(self) -> tuple[Problem, ...]:

@@ -70,8 +70,8 @@ def train_student(
 ) -> Student:
     """Distil the teachers into a fresh network while lambda learns from L_W.
 
-    With several lessons (one per fold) it is one network each, side by side, all taken at the epoch that is best for
-    all of them together. With `tasks`, students train with them as well. With `fixed_epochs`, they train for that many
+    With several lessons (one per fold) it is one network each, side by side, and each is taken at the epoch that is
+    best for the others. With `tasks`, students train with them as well. With `fixed_epochs`, they train for that many
     epochs and the last one is taken: nothing is chosen. What was kept of an earlier training is not trained again.
     """
     problems = [lesson.problem for lesson in lessons]

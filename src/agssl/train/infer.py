@@ -22,6 +22,7 @@ from agssl.encoders import Layer, Network, Pass
 from agssl.ops import subgraph
 from agssl.ops.adjacency import relabel_columns
 from agssl.ops.features import Inputs
+from agssl.ops.graph_views import viewed
 from agssl.ops.plan import Hop
 from agssl.ops.subgraph import StoredAdjacency
 
@@ -38,7 +39,7 @@ class Inference:
 
 def infer(model: Network, graph: Graph, device: str = "cpu") -> Inference:
     """Logits and hidden representations of all nodes of a graph as its user has it, in evaluation mode."""
-    graph = scaled(graph, model.shape.feature_norm)
+    graph = scaled(viewed(graph, model.shape.view), model.shape.feature_norm)
     hidden = np.empty((graph.num_nodes, model.shape.hidden), dtype=np.float32)
     logits = infer_logits(model, graph, device, hidden)
     if not np.isfinite(logits).all():

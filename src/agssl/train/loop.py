@@ -15,7 +15,7 @@ from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.base.world import World
 from agssl.metrics import gain
-from agssl.store.checkpoints import Best, Checkpoint, CheckpointStore, Record, all_finite
+from agssl.store.checkpoints import Best, Checkpoint, CheckpointStore, Record, all_finite, without_choices
 
 Score = Callable[[Record], tuple[float, float]]
 Watch = Callable[[str, Record], None]  # hears of every epoch: the stage and its record
@@ -121,7 +121,7 @@ def _means(steps: Sequence[Record]) -> Record:
 
 def check_finite(record: Record, stage: str, schedule: Schedule) -> None:
     """Refuse to go on where training has broken down."""
-    broken = [name for name, value in record.items() if not math.isfinite(value)]
+    broken = [name for name, value in without_choices(record).items() if not math.isfinite(value)]
     if broken:
         raise _not_finite(broken, int(record["epoch"]), stage, schedule)
 

@@ -8,20 +8,21 @@ that comes to was measured (`benchmarks/memory.py`; figures in results/benchmark
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.base.system import free_memory, held_memory, size_text
-from agssl.config import Settings
+from agssl.config import PAPER_TASKS, Settings, TeacherSpec, parse_network
 from agssl.data.graph import Graph
 from agssl.encoders import Encoder, blueprint
 from agssl.ops.plan import WORTHWHILE
 from agssl.ops.subgraph import neighbour_entries
 from agssl.pretext.needs import Needs, stored_entries
 from agssl.pretext.prepare import make_task
+from agssl.simple import is_simple
 from agssl.train.setup import shape_of
 
 FLOAT = 4  # bytes
@@ -69,6 +70,10 @@ class Estimate:
 
 def estimate(graph: Graph, settings: Settings) -> Estimate:
     """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
+    if settings.method == "agssl" and settings.automatic:  # what would be too large is not tried
+        return estimate(graph, settings.replace(teachers=()))
+    if settings.method == "agssl" and settings.teachers:
+        return _pool(graph, settings)
     groups = _groups(graph, settings)
     teachers = len(settings.tasks) if settings.method == "agssl" else 0
     folds = 1 if graph.split is None else len(graph.split.folds())
@@ -88,6 +93,19 @@ def estimate(graph: Graph, settings: Settings) -> Estimate:
         weights=_weights(graph, settings, groups) * FLOAT * (STATES + teachers + 1) * folds,
         logits=(3 * teachers * folds + 6 + 2 * kind.head_hops) * graph.num_nodes * graph.num_classes * FLOAT,
     )
+
+
+def _pool(graph: Graph, settings: Settings) -> Estimate:
+    """That of the largest teacher or the student, with what is kept of all of them."""
+    encoder, changes = parse_network(settings.student or settings.encoder)
+    student = settings.replace(teachers=(), student="", tasks=PAPER_TASKS[:1], alpha=None).of_network(encoder, changes)
+    taught = [text for text in settings.pool if not is_simple(TeacherSpec.parse(text).encoder)]
+    found = [estimate(graph, student), *(estimate(graph, settings.of_teacher(text)) for text in taught)]
+    largest, count = max(found, key=lambda one: one.total), len(settings.pool)
+    folds = 1 if graph.split is None else len(graph.split.folds())
+    kept = 3 * count * folds * graph.num_nodes * graph.num_classes * FLOAT
+    graphs = len({TeacherSpec.parse(text).settings.get("view", settings.view) for text in settings.pool})
+    return replace(largest, graph=largest.graph * (1 + graphs), logits=largest.logits + kept)
 
 
 def _groups(graph: Graph, settings: Settings) -> list[list[Needs]]:

@@ -15,11 +15,11 @@ from agssl.integrate import INTEGRATORS
 from agssl.pretext.prepare import alphas_of, check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
-from agssl.train.context import Context, Heldout, MethodResult
+from agssl.train.context import Candidate, Context, Heldout, MethodResult
 from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
 from agssl.train.network import WeightedTask
-from agssl.train.setup import batches_of, problem_of, schedule_on
+from agssl.train.pool import find_pool
 from agssl.train.students import distil, distil_again
 from agssl.train.teachers import collect_knowledge, train_teacher
 
@@ -51,10 +51,8 @@ def train_method(
         check_tasks(settings)  # name every mistake before the first epoch
     if settings.batch == "auto":
         settings = settings.replace(batch=batch_mode(graph, settings))
-    problem = problem_of(graph, settings, device)
-    problem = replace(problem, batches=batches_of(problem.graph, settings, cache))
-    training = Training(schedule_on(graph, settings), watch, checkpoints)
-    context = Context(problem, settings, training, Rng(seed), cache, folds_only)
+    training = Training(watch=watch, checkpoints=checkpoints)
+    context = Context.of(graph, settings, training, Rng(seed), cache, device, folds_only)
     return FITTERS[settings.method](context)
 
 
@@ -126,19 +124,26 @@ def fit_agssl(context: Context) -> MethodResult:
     """K teachers, integrated for every node and distilled into one student (Algorithm 1)."""
     settings = context.settings
     _ = INTEGRATORS[settings.integration]
-    teachers = tuple(train_teacher(context, text) for text in settings.tasks)
+    tried: tuple[Candidate, ...] = ()
+    if settings.automatic:
+        pool = find_pool(context)
+        teachers, tried = pool.teachers, pool.tried
+        context = replace(context, settings=settings.replace(student=settings.student or pool.student))
+    else:
+        teachers = tuple(train_teacher(context, text) for text in settings.pool)
     students = distil(context, [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))])
     history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
     history |= {stage: student.network.history for stage, student in students.items()}
     last = list(students.values())[-1]
     network = last.network
     if not context.trains_again:
-        return MethodResult(network.model, network.logits, network.best, history, teachers, last.weights)
+        result = MethodResult(network.model, network.logits, network.best, history, teachers, last.weights)
+        return replace(result, tried=tried)
     final = distil_again(context, collect_knowledge(context, teachers), last)
     history["student, all labels"] = final.network.history
     heldout = Heldout(network.heldout, torch.stack([teacher.network.heldout for teacher in teachers]))
     model, logits = final.network.model, final.network.logits
-    return MethodResult(model, logits, network.best, history, teachers, final.weights, heldout=heldout)
+    return MethodResult(model, logits, network.best, history, teachers, final.weights, heldout=heldout, tried=tried)
 
 
 FITTERS: dict[str, Callable[[Context], MethodResult]] = {

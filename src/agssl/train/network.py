@@ -15,7 +15,7 @@ from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network, Output
 from agssl.pretext.base import Part, Targets, Task, TaskSample, Views
 from agssl.pretext.views import StepContext
-from agssl.store.checkpoints import Best, Record
+from agssl.store.checkpoints import Best, Record, without_choices
 from agssl.train.evaluate import evaluate, validation
 from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, train
 from agssl.train.problem import Problem
@@ -49,7 +49,7 @@ class WeightedTask:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A network at its best validation epoch; of a split with folds, one network per fold at the best of all."""
+    """A network at its best validation epoch; of a split with folds, one per fold, each where the others are best."""
 
     models: tuple[Network, ...]
     fold_logits: tuple[Tensor, ...]  # [N, C] of each, evaluation mode
@@ -73,18 +73,20 @@ class Trained:
     def of(cls, problems: Sequence[Problem], models: Sequence[Network], best: Record, history: list[Record]) -> Trained:
         """With what each network says of all nodes."""
         both = zip(problems, models, strict=True)
-        logits = tuple(World.current().broadcast(partial(problem.logits, model)) for problem, model in both)
+        logits = [World.current().broadcast(partial(problem.logits, model)) for problem, model in both]
+        found = cls.of_logits(problems, models, logits)
+        if len(problems) == 1:
+            return replace(found, best=best, history=history)
+        return replace(found, best=without_choices(best) | found.best, history=[without_choices(r) for r in history])
+
+    @classmethod
+    def of_logits(cls, problems: Sequence[Problem], models: Sequence[Network], logits: Sequence[Tensor]) -> Trained:
+        """What is known of networks whose logits [N, C] these are, one for each problem."""
         nodes = np.concatenate([problem.val_nodes for problem in problems])
         heldout = torch.cat([z[torch.from_numpy(p.val_nodes)] for p, z in zip(problems, logits, strict=True)])
-        if len(problems) > 1:  # each is at an epoch of its own
-            truth = problems[0].labels[torch.from_numpy(nodes)]
-            best, history = _common(best) | validation(problems[0], heldout, truth), [_common(r) for r in history]
-        return cls(tuple(models), logits, heldout[torch.from_numpy(np.argsort(nodes))], best, history)
-
-
-def _common(record: Record) -> Record:
-    """What concerns all folds."""
-    return {name: value for name, value in record.items() if not name.startswith("choice")}
+        best = validation(problems[0], heldout, problems[0].labels[torch.from_numpy(nodes)])
+        at = torch.from_numpy(np.argsort(nodes))
+        return cls(tuple(models), tuple(logits), heldout[at], best, [])
 
 
 def streams(rng: Rng, problems: Sequence[Problem]) -> list[Rng]:
@@ -105,7 +107,7 @@ def train_network(
     """A network on the labels and these tasks (none: on the labels alone), at its best validation epoch.
 
     With several problems (the folds of a split, see `Problem.by_folds`) it is one network for each, trained side by
-    side: all are taken at the epoch that is best for all of them together, since one fold may have few nodes.
+    side, and each is taken at the epoch that is best for the others: see `evaluate`.
 
     `jt` minimises L_task + sum_k w_k L_k in one stage (Eq. 1); `pf` first the tasks alone, then L_task from there
     (Eq. 2). With `fixed_epochs`, labels are trained on for that many epochs and the last one is taken: nothing is

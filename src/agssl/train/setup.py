@@ -13,6 +13,7 @@ from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.encoders import ENCODERS, Shape, blueprint
 from agssl.metrics import RANKED, Decision
+from agssl.ops.graph_views import viewed
 from agssl.ops.memory import keep_freed_memory
 from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
@@ -34,13 +35,15 @@ def shape_of(graph: Graph, settings: Settings) -> Shape:
         feature_norm=settings.feature_norm,
         skip_weight=settings.skip_weight,
         encoder=settings.encoder,
+        view=settings.view,
         nodes=graph.num_nodes if ENCODERS[Spec.parse(settings.encoder).name].knows_nodes else 0,
     )
 
 
-def problem_of(graph: Graph, settings: Settings, device: str = "cpu") -> Problem:
-    """The problem that these settings pose on this graph."""
+def problem_of(graph: Graph, settings: Settings, device: str = "cpu", cache: Path | None = None) -> Problem:
+    """The problem that these settings pose on this graph; edges of another view are kept in the cache."""
     keep_freed_memory()
+    graph = viewed(graph, settings.view, cache)
     shape = shape_of(graph, settings)
     problem = Problem.of(graph, shape, balanced=settings.class_weight == "balanced", device=device)
     blueprint(shape).read(problem.graph)  # once, before anything is trained: an encoder may refuse a graph

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from torch import Tensor
 
 from agssl.base.rng import Rng
+from agssl.config import parse_network
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.train.context import Context
 from agssl.train.distill import Distillation, Lesson, Student, train_student
@@ -26,6 +28,7 @@ def distil(context: Context, known: Sequence[Knowledge]) -> dict[str, Student]:
         context: what to work with.
         known: what the teachers know, for each fold.
     """
+    context = context.with_network(*_student(context))
     settings = context.settings
     students: dict[str, Student] = {}
     previous = None
@@ -47,10 +50,16 @@ def distil(context: Context, known: Sequence[Knowledge]) -> dict[str, Student]:
 
 def distil_again(context: Context, knowledge: Knowledge, students: Student) -> Student:
     """A student of all labels, after those of the folds: it learns from these, too, and trains as long as they did."""
+    context = context.with_network(*_student(context))
     rng = context.rng.child("student", context.settings.integration, "all labels")
     lesson = _lesson(context, context.problem, knowledge, rng, students.network.logits)
     epochs = int(students.network.best["epoch"]) + 1
     return _distil(context, [lesson], rng, "student, all labels", epochs)
+
+
+def _student(context: Context) -> tuple[str | None, dict[str, Any]]:
+    """The student's encoder and settings of its network."""
+    return parse_network(context.settings.student) if context.settings.student else (None, {})
 
 
 def _lesson(context: Context, problem: Problem, knowledge: Knowledge, rng: Rng, previous: Tensor | None) -> Lesson:

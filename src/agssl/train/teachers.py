@@ -2,45 +2,98 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from agssl.base.errors import SettingsError, unknown_name
+from agssl.base.rng import Rng
+from agssl.base.spec import Spec
+from agssl.config import LABELS, Settings, TeacherSpec
+from agssl.encoders import ENCODERS, Network, Shape
 from agssl.integrate import Knowledge
+from agssl.ops.graph_views import make_view, viewed
+from agssl.pretext.base import TASKS
 from agssl.pretext.prepare import alphas_of
+from agssl.simple import SIMPLE, is_simple, make_simple
 from agssl.train.context import Context, Teacher
-from agssl.train.network import WeightedTask
+from agssl.train.network import Trained, WeightedTask
 from agssl.train.problem import folds
 
 
 def train_teacher(context: Context, text: str) -> Teacher:
-    """The teacher of one task; alpha is chosen by validation."""
-    task, targets = context.targets(text)
-    rng = context.rng.child("teacher", text)  # the text and not the name: one task may teach twice, set differently
-    candidates = []
-    for alpha in alphas_of(context.settings, text):
-        network = context.network((WeightedTask(text, task, targets, alpha),), rng, f"teacher {text}")
-        candidates.append(Teacher(text, alpha, network))
-    return max(candidates, key=lambda teacher: context.problem.score(teacher.network.best))
+    """The teacher that a text names; alpha is chosen by validation."""
+    start, spec = time.perf_counter(), TeacherSpec.parse(text)
+    if is_simple(spec.encoder):
+        return Teacher(text, 0.0, classify(context, spec), time.perf_counter() - start)
+    here, stage = context.with_network(spec.encoder, spec.settings), f"teacher {text}"
+    if spec.task == LABELS:
+        network = here.network((), here.rng.child("gcn"), stage)
+        return Teacher(text, 0.0, network, time.perf_counter() - start)
+    task, targets = here.targets(spec.task)
+    rng = here.rng.child("teacher", spec.task)  # with its settings: one task may teach twice, set differently
+    networks = {
+        alpha: here.network((WeightedTask(spec.task, task, targets, alpha),), rng, stage)
+        for alpha in alphas_of(here.settings, spec.task)
+    }
+    alpha = max(networks, key=lambda alpha: here.problem.score(networks[alpha].best))
+    return Teacher(text, alpha, networks[alpha], time.perf_counter() - start)
 
 
-def cross_fit(context: Context, teacher: Teacher, text: str) -> Tensor:
+def check_teacher(text: str, settings: Settings) -> None:
+    """Refuse a teacher whose task, encoder, view or settings do not exist, before anything is trained."""
+    spec = TeacherSpec.parse(text)
+    encoder = Spec.parse(spec.encoder or settings.encoder)
+    if encoder.name not in ENCODERS and encoder.name not in SIMPLE:
+        raise unknown_name("encoder", encoder.name, (*ENCODERS, *SIMPLE))
+    if spec.task != LABELS and Spec.parse(spec.task).name not in TASKS:
+        raise unknown_name("task", Spec.parse(spec.task).name, (LABELS, *TASKS))
+    if is_simple(spec.encoder):
+        make_simple(str(encoder))
+        given = [name for name in spec.settings if name != "view"]
+        if spec.task != LABELS or given:
+            what = f"the task {spec.task}" if spec.task != LABELS else given[0]
+            raise SettingsError(f"the teacher {text!r}: {encoder.name} is not trained, so {what} is not for it")
+    else:
+        own = settings.of_network(spec.encoder, spec.settings)
+        Network(Shape(1, own.hidden, 2, encoder=own.encoder, head=own.head), Rng(0))
+    make_view(spec.settings.get("view", settings.view))
+
+
+def classify(context: Context, spec: TeacherSpec, training: np.ndarray | None = None) -> Trained:
+    """What a classifier without training says, told the training labels of each fold (or of these nodes)."""
+    assert spec.encoder is not None
+    problem, model = context.problem, make_simple(spec.encoder)
+    given = problem.graph if context.graph is None else context.graph
+    graph, labels = viewed(given, spec.settings.get("view", context.settings.view), context.cache), problem.graph.y
+    known = [fold.train_nodes for fold in context.folds] if training is None else [training]
+    said = [model.fit_predict(graph, nodes, labels[nodes], problem.shape.classes) for nodes in known]
+    logits = [torch.from_numpy(one).to(problem.device) for one in said]
+    return Trained.of_logits(context.folds if training is None else [problem], (), logits)
+
+
+def cross_fit(context: Context, teacher: Teacher) -> Tensor:
     """Logits [n_train, C] of the training nodes by teachers trained without their labels, fold by fold.
 
     Each trains as long as the teacher itself did to its best epoch, so that no further choice is made.
     """
-    task, targets = context.targets(text)
-    problem, settings = context.problem, context.settings
-    weighted = (WeightedTask(text, task, targets, teacher.alpha),)
-    epochs = int(teacher.network.best["epoch"]) + 1
+    text, spec = teacher.name, TeacherSpec.parse(teacher.name)
+    here = context if is_simple(spec.encoder) else context.with_network(spec.encoder, spec.settings)
+    problem, settings = here.problem, here.settings
     held_out = torch.zeros(len(problem.train_nodes), problem.shape.classes, device=problem.device)
     for number, fold in enumerate(folds(problem, settings.folds, context.rng.child("folds"))):
-        part = problem.with_training(np.delete(problem.train_nodes, fold))
-        rng = context.rng.child("teacher", text, "fold", number)
-        stage = f"fold {number + 1} of {text}"
-        network = context.network(weighted, rng, stage, part, fixed_epochs=epochs)
+        nodes = np.delete(problem.train_nodes, fold)
+        if is_simple(spec.encoder):
+            network = classify(here, spec, nodes)
+        else:
+            tasks = () if spec.task == LABELS else (spec.task,)
+            weighted = [WeightedTask(task, *here.targets(task), teacher.alpha) for task in tasks]
+            rng = context.rng.child("teacher", text, "fold", number)
+            stage, epochs = f"fold {number + 1} of {text}", int(teacher.network.best["epoch"]) + 1
+            network = here.network(weighted, rng, stage, problem.with_training(nodes), fixed_epochs=epochs)
         held_out[torch.from_numpy(fold)] = network.logits[torch.from_numpy(problem.train_nodes[fold])]
     return held_out
 
@@ -66,6 +119,6 @@ def collect_knowledge(context: Context, teachers: Sequence[Teacher], fold: int |
     )
     heldout = logits[:, nodes]
     if settings.weights_from == "crossfit":
-        heldout = torch.stack([cross_fit(context, t, text) for text, t in zip(settings.tasks, teachers, strict=True)])
+        heldout = torch.stack([cross_fit(context, teacher) for teacher in teachers])
     knowledge = Knowledge(logits, nodes, problem.labels[nodes], heldout)
     return knowledge if settings.weights_from == "train" else knowledge.calibrated(settings.calibrate)
