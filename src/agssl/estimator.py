@@ -73,8 +73,9 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         cache: folder for prepared targets; by default None, which keeps them in memory.
         device: 'cpu' or a torch device, by default 'cpu'.
         threads: threads of torch while fitting, by default 1.
-        n_jobs: processes that train teachers side by side, by default None, which is 1; -1 is one for each core. Results do not depend on it. A task, encoder or integration that is defined in a script or
-            notebook is not known to other processes: then it is 1.
+        n_jobs: processes that train teachers side by side, by default None, which is 1; -1 is one for each core that
+            there is memory for. Results do not depend on it. A task, encoder or integration that is defined in a
+            script or notebook is not known to other processes: then it is 1.
         verbose: 1 shows on stderr how far the fit is and what came of it, 0 nothing; by default 0. The logger "agssl"
             gets the result at level INFO in either case.
         {settings}
