@@ -26,6 +26,12 @@ settings.register_profile("torture", max_examples=200, deadline=None)
 settings.load_profile("quick")
 
 
+@pytest.fixture(autouse=True)
+def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`agssl fit` in this process starts no others unless a test asks for them: most fits here are over in a second."""
+    monkeypatch.setattr("agssl.cli.fit.cores", lambda: 1)
+
+
 @pytest.fixture
 def data_root() -> Path:
     """The folder with the raw datasets; tests that need it are skipped where there is none."""

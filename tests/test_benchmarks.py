@@ -161,6 +161,17 @@ def test_checkpoint_finds_what_writing_costs(run: Run):
 
 
 @pytest.mark.skipif(not known("HEAD"), reason="needs git and the repository's history")
+def test_fit_compares_whole_fits_with_a_revision(run: Run, tmp_path: Path):
+    words = ("--datasets", "digits", "--against", "HEAD", "--repeats", "1", "--seeds", "1", "--json", "--out", "f.json")
+    (row,) = rows(run("fit", *words, "--options", "--epochs 1 --tasks par --generations 1"))
+    assert row["dataset"] == "digits" and row["ratio"] == pytest.approx(
+        row["seconds_before"] / row["seconds"], rel=0.01
+    )
+    assert 0 < row["accuracy"] <= 1 and row["peak_mb"] > 0 and row["standard_error"] is None
+    assert json.loads((tmp_path / "f.json").read_text())["rows"] == [row]
+
+
+@pytest.mark.skipif(not known("HEAD"), reason="needs git and the repository's history")
 def test_same_bits_compares_this_checkout_with_a_revision(run: Run, tmp_path: Path):
     options = "--epochs 1 --tasks par --generations 1"
     words = ("--against", "HEAD", "--datasets", "digits", "--fits", "average", "--options", options, "--keep", "kept")

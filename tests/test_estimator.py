@@ -20,7 +20,9 @@ from agssl.cli.main import main
 from agssl.config import DESCRIBED, Settings
 from agssl.data.splits import Split
 from agssl.explain.layout import flat_map
-from agssl.fitting.progress import count_stages
+from agssl.fitting.seeds import jobs_for
+from agssl.fitting.time_left import stages
+from agssl.pretext.base import TASKS
 from agssl.shipped import settings_for
 from agssl.store.run import Run
 from reference.graphs import blocks_graph, build
@@ -61,7 +63,7 @@ def test_params_can_be_read_set_and_cloned() -> None:
         copy.set_params(hiden=3)
 
 
-OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1, "verbose": 0}
+OWN = {"random_state": 0, "split": "auto", "cache": None, "device": "cpu", "threads": 1, "n_jobs": None, "verbose": 0}
 
 
 def test_parameters_are_the_settings_and_a_few_of_its_own() -> None:
@@ -358,4 +360,30 @@ def test_verbose_tells_of_the_fit_and_silence_is_the_default(
     assert out == "" and f"test {loud.score():.1%} (95% interval " in err.splitlines()[-1]
     assert err.startswith("agssl: ") and seen
     np.testing.assert_array_equal(loud.predict_proba(), quiet.predict_proba())
-    assert count_stages(loud.settings()) >= len(loud.history_)
+    assert set(stages(loud.settings())) >= set(loud.history_)
+
+
+def test_bits_do_not_depend_on_n_jobs() -> None:
+    seen: dict[int | None, list[str]] = {None: [], 2: []}
+    fitted = []
+    for jobs, heard in seen.items():
+        model = AGSSL(**FAST | {"tasks": ("clu:clusters=3", "pairdis")}, n_jobs=jobs)
+        watch = heard.append
+        fitted.append(model.fit(named_graph(), watch=lambda stage, record, watch=watch: watch(stage)))
+    one, two = fitted
+    np.testing.assert_array_equal(one.predict_proba(), two.predict_proba())
+    np.testing.assert_array_equal(one.task_weights_, two.task_weights_)
+    assert one.history_ == two.history_ and seen[None] == seen[2]
+
+
+def test_n_jobs_is_what_scikit_learn_means_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agssl.fitting.seeds.cores", lambda: 3)
+    graph, pool = named_graph(), Settings(tasks=("clu", "pairdis"), alpha=1.0, batch="full")
+    asked = {jobs: jobs_for(graph, pool, jobs) for jobs in (None, 1, 2, -1, 9)}
+    assert asked == {None: 1, 1: 1, 2: 2, -1: 2, 9: 2}  # no more than there are trainings
+    assert jobs_for(graph, pool.replace(alpha="auto"), -1) == 3
+    assert jobs_for(graph, pool.replace(alpha="auto"), -1, threads=2) == 1
+    with pytest.raises(SettingsError, match="n_jobs = -2"):
+        jobs_for(graph, pool, -2)
+    monkeypatch.setattr(type(TASKS), "known_elsewhere", lambda self, name: name != "clu")
+    assert jobs_for(graph, pool, 2) == 1

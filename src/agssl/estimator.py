@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+import tempfile
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,10 @@ from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
 from agssl.explain.plots import embedding_map, training_curves, weights_by_group
 from agssl.explain.summary import fit_result, result_html, result_text
-from agssl.fitting.fit import Resources, fit, split_for
-from agssl.fitting.progress import FitProgress
+from agssl.fitting.fit import split_for
+from agssl.fitting.job import Job
+from agssl.fitting.progress import Progress
+from agssl.fitting.seeds import fit_one, jobs_for
 from agssl.metrics import softmax
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
@@ -34,7 +37,7 @@ from agssl.store.fitted import FittedModel, judged, load_fitted, save_fitted
 from agssl.store.run import Run
 from agssl.store.run_writer import columns, records
 from agssl.train.infer import infer
-from agssl.train.loop import Watch, ignore
+from agssl.train.loop import ignore
 from agssl.train.setup import schedule_on
 from agssl.train.transfer import transfer
 
@@ -53,6 +56,7 @@ class Parameters(SettingFields):
     cache: str | Path | None = None
     device: str = "cpu"
     threads: int = 1
+    n_jobs: int | None = None
     verbose: int = 0
 
 
@@ -70,6 +74,9 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         cache: folder for prepared targets; by default None, which keeps them in memory.
         device: 'cpu' or a torch device, by default 'cpu'.
         threads: threads of torch while fitting, by default 1.
+        n_jobs: processes that train teachers side by side, by default None, which is 1; -1 is one for each core that
+            there is memory for. Results do not depend on it. A task, encoder or integration that is defined in a
+            script or notebook is not known to other processes: then it is 1.
         verbose: 1 shows on stderr how far the fit is and what came of it, 0 nothing; by default 0. The logger "agssl"
             gets the result at level INFO in either case.
         {settings}
@@ -126,17 +133,20 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             watch: called as `watch(stage, record)` after every epoch; a `agssl.track.Tracker` is one.
         """
         settings, seed = self.settings(), self._seed()
-        graph = labelled_graph(graph, y)
-        graph = split_for(graph, self.split, seed)
-        cache = None if self.cache is None else Path(self.cache)
-        where = Resources(cache=cache, device=self.device, threads=self.threads)
+        given = labelled_graph(graph, y)
+        graph = split_for(given, self.split, seed)
+        jobs = jobs_for(graph, settings, self.n_jobs, self.threads)
         with contextlib.ExitStack() as stack:
-            hear = watch or ignore
+            cache, out = None if self.cache is None else Path(self.cache), None
+            if jobs > 1:  # teachers are handed over in files
+                out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agssl-")))
+                cache = cache or out / "targets"
+            job = Job(given, settings, self.split, out, cache, self.device, self.threads)
+            progress = None
             if self.verbose:
-                again = graph.split is not None and graph.split.fold is not None
-                progress = stack.enter_context(FitProgress(settings, schedule_on(graph, settings).epochs, again))
-                hear = progress if watch is None else _both(progress, watch)
-            result = fit(graph, settings, seed, where, hear)
+                again, epochs = graph.split is not None and graph.split.fold is not None, schedule_on(graph, settings)
+                progress = stack.enter_context(Progress(settings, epochs, again, "agssl: ", seeds=False))
+            result = fit_one(job, seed, jobs, progress, watch or ignore)
         self._take(result.fitted)
         self.graph_, self.history_ = graph, result.history
         text = f"{result_text(self._result()).removeprefix('# ')}, {result.seconds:.1f} s"
@@ -343,11 +353,3 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             return self.fitted_, self._own_graph()
         graph = self._like_fitted(graph)
         return transfer(self.fitted_, graph, self.device), graph
-
-
-def _both(first: Watch, second: Watch) -> Watch:
-    def watch(stage: str, record: Record) -> None:
-        first(stage, record)
-        second(stage, record)
-
-    return watch

@@ -10,7 +10,9 @@ import time
 
 import pytest
 
-from agssl.base.processes import work
+from agssl.base import processes
+from agssl.base.errors import DataError
+from agssl.base.processes import work, work_along
 
 
 def test_one_job_runs_here_and_is_fed_until_nothing_is_left() -> None:
@@ -39,7 +41,7 @@ def _process(item: int) -> int:
 _ORPHANS = """
 import sys, time
 sys.path.insert(0, {here!r})
-from test_pool import _sleep
+from test_processes import _sleep
 from agssl.base.processes import work
 if __name__ == "__main__":
     items = iter(range(2))
@@ -74,3 +76,67 @@ def _alive(pid: int) -> bool:
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def _double(item: int) -> tuple[int, int]:
+    return 2 * item, os.getpid()
+
+
+def test_little_work_is_done_before_another_process_is_up() -> None:
+    items, seen = iter(range(1, 4)), []
+    start = time.monotonic()
+    work_along(_double, _double, lambda other: next(items, None), lambda item, result: seen.append(result), 3)
+    assert seen == [(2 * item, os.getpid()) for item in (1, 2, 3)]
+    assert time.monotonic() - start < 0.5
+
+
+def test_others_join_and_do_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "ALONE", 0.0)
+    items, found = iter(range(1, 200)), {}
+
+    def here(item: int) -> tuple[int, int]:
+        time.sleep(0.2)
+        return _double(item)
+
+    def feed(other: bool) -> int | None:
+        joined = len({process for _, process in found.values()}) == 2
+        return next(items, None) if not joined else None
+
+    work_along(_double, here, feed, found.__setitem__, 2)
+    assert os.getpid() in {process for _, process in found.values()} and len(found) > 1
+    assert all(double == 2 * item for item, (double, _) in found.items())
+
+
+def _fail(item: int) -> None:
+    raise DataError(f"item {item}")
+
+
+def test_what_another_raises_is_raised_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "ALONE", 0.0)
+    items = iter(range(1, 200))
+    with pytest.raises(DataError, match="item"):
+        work_along(_fail, lambda item: time.sleep(0.2), lambda other: next(items, None), lambda item, _: None, 2)
+
+
+_NO_GUARD = """
+import time
+from agssl.base import processes
+from operator import neg
+processes.ALONE, found = 0.0, []
+items = iter([1, 2])
+print("script")
+def here(item):
+    time.sleep(0 if len(found) else 8)
+    return -item
+processes.work_along(neg, here, lambda other: next(items, None), lambda item, result: found.append(result), 2)
+print(sorted(found))
+"""
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_not_run_again(tmp_path: object) -> None:
+    script = f"{tmp_path}/main.py"
+    with open(script, "w") as file:
+        file.write(_NO_GUARD)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.stdout == "script\n[-2, -1]\n" and not done.stderr

@@ -77,15 +77,15 @@ def test_an_interrupted_fit_goes_on_with_the_same_plugin_only(
 ) -> None:
     from agssl.fitting import seeds
 
-    def interrupted(job: seeds.Job, seed: int, watch: object) -> seeds.Metrics:
-        if seed:
+    def interrupted(job: seeds.Job, unit: seeds.Unit, watch: object) -> seeds.Metrics:
+        if unit.seed:
             raise KeyboardInterrupt
-        return whole(job, seed)
+        return whole(job, unit)
 
-    whole = seeds.fit_seed
+    whole = seeds.do_unit
     fit = ("fit", graph, *OPTIONS, "--plugin", plugin, "--seeds", 2, "--out", "out")
     with monkeypatch.context() as patch:
-        patch.setattr(seeds, "fit_seed", interrupted)
+        patch.setattr(seeds, "do_unit", interrupted)
         assert agssl(*fit).code == 130
     text = plugin.read_text()
     forget_plugins(monkeypatch)

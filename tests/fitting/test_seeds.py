@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from safetensors.numpy import load
 
 import agssl.train.network as network
 from agssl.config import Settings
+from agssl.fitting import seeds
 from agssl.fitting.job import Job, fit_teacher
-from agssl.fitting.seeds import fit_seeds, teachers_first
+from agssl.fitting.schedule import Unit, teacher_units
+from agssl.fitting.seeds import Observer, fit_seeds
 from reference.graphs import blocks_graph
 from reference.settings import quick
 
@@ -62,30 +65,53 @@ def test_a_seed_finds_the_teachers_that_were_trained_before_it(
     teaching = [one for one in trained if one[0].startswith("teacher")]
     assert len(teaching) > 5
     trained.clear()
-    for task in settings.tasks:
-        fit_teacher(after, 3, task)
-    assert trained == teaching
+    for unit in teacher_units(settings, [3]):
+        fit_teacher(after, unit)
+    assert sorted(trained) == sorted(teaching)
     trained.clear()
     fit_seeds(after, [3])
     assert not [one for one in trained if one[0].startswith("teacher")]
     assert files(tmp_path / "alone" / "seed-3") == files(tmp_path / "after" / "seed-3")
 
 
-def test_teachers_side_by_side_give_the_same_bits(tmp_path: Path) -> None:
-    one, two = (Job(blocks_graph(), TEACHERS, "public", tmp_path / name) for name in ("one", "two"))
-    for job in (one, two):
+class Told(Observer):
+    """Remembers what it heard."""
+
+    def __init__(self) -> None:
+        self.units: list[Unit] = []
+        self.seeds: list[int] = []
+
+    def ended(self, unit: Unit, seconds: float, metrics: Any) -> None:
+        assert seconds > 0 and metrics["epochs"]
+        self.units.append(unit)
+
+    def done(self, metrics: Any) -> None:
+        self.seeds.append(metrics["seed"])
+
+
+@pytest.mark.parametrize(("jobs", "asked"), [(2, [0]), (3, [0, 1, 2, 3])])
+def test_bits_do_not_depend_on_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, asked: list[int]
+) -> None:
+    settings = TEACHERS.replace(alpha="auto")
+    one, many = (Job(blocks_graph(), settings, "public", tmp_path / name) for name in ("one", "many"))
+    for job in (one, many):
         assert job.out is not None
         job.out.mkdir()
-    told: list[tuple[int, str]] = []
-    fit_seeds(one, [0])
-    fit_seeds(two, [0], jobs=2, taught=lambda seed, task: told.append((seed, task)))
-    assert sorted(told) == [(0, task) for task in TEACHERS.tasks]
-    assert files(tmp_path / "one" / "seed-0") == files(tmp_path / "two" / "seed-0")
+    fit_seeds(one, asked)
+    told, real = Told(), seeds.do_unit
 
+    def patient(*words: Any) -> Any:
+        """What this process does, as soon as another has done something."""
+        until = time.monotonic() + 100
+        while not told.units and time.monotonic() < until:
+            time.sleep(0.05)
+        return real(*words)
 
-def test_teachers_come_first_only_where_it_helps(tmp_path: Path) -> None:
-    job = Job(blocks_graph(), TEACHERS, "public", tmp_path)
-    assert teachers_first(job, [4, 7], 3) == [(seed, task) for seed in (4, 7) for task in TEACHERS.tasks]
-    assert teachers_first(job, [4, 7], 2) == [] == teachers_first(Job(job.graph, TEACHERS), [4], 2)
-    for how in (quick(method="joint", tasks=("clu", "par")), quick(tasks=("clu",)), quick(method="gcn")):
-        assert teachers_first(Job(job.graph, how, "public", tmp_path), [4], 5) == []
+    monkeypatch.setattr(seeds, "do_unit", patient)
+    fit_seeds(many, asked, jobs, observer=told)
+    apart = asked[-1:]  # the seed that is over, when all processes have had a whole one
+    assert {unit for unit in told.units if unit.task} == set(teacher_units(settings, apart))
+    assert sorted(told.seeds) == asked
+    for seed in asked:
+        assert files(tmp_path / "one" / f"seed-{seed}") == files(tmp_path / "many" / f"seed-{seed}")

@@ -71,6 +71,15 @@ class Registry(Generic[T]):
         """All that is registered, entry points included, in the order of registration."""
         return [PluginEntry(name, _summary(self._items[name]), _settings(self._items[name])) for name in self]
 
+    def known_elsewhere(self, name: str) -> bool:
+        """Whether another process knows the name: it is ours, a plug-in file's or an installed package's.
+
+        What a script or a notebook has added is known to its own process only.
+        """
+        module = getattr(self[name], "__module__", "")
+        ours = module.partition(".")[0] == "agssl" or module.startswith("agssl_plugin_")
+        return ours or name in entry_points(group=self.group).names
+
     def __getitem__(self, name: str) -> T:
         if name not in self:
             if name in self._broken:

@@ -29,9 +29,24 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
-def cores() -> int:
-    """How many CPUs of this machine we may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def cores(proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """How many processors this process may use: by its affinity, and by the share that its control groups have."""
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min([own, *_group_shares(proc, groups)]))
+
+
+def _group_shares(proc: Path, groups: Path) -> Iterator[int]:
+    """Whole processors of the control group of this process and of those above it (version 2, then version 1)."""
+    for folder, version in _group_folders(proc, groups, "cpu"):
+        try:
+            if version == 2:
+                most, period = (folder / "cpu.max").read_text().split()
+            else:
+                most, period = ((folder / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
+            if most != "max" and int(most) > 0:
+                yield int(most) // int(period)
+        except (OSError, ValueError, ZeroDivisionError):
+            continue
 
 
 def held_memory() -> int:
@@ -57,23 +72,29 @@ def _own_room(proc: Path) -> int | None:
 
 
 def _group_rooms(proc: Path, groups: Path) -> Iterator[int | None]:
-    """What is left in the control group of this process and in those above it (version 2, then version 1)."""
+    """What is left in the control group of this process and in those above it."""
+    for folder, version in _group_folders(proc, groups, "memory"):
+        old = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        most, taken = (_number(folder / name) for name in (("memory.max", "memory.current") if version == 2 else old))
+        if most is not None and taken is not None:
+            # what the kernel keeps of files in memory is given back when it is wanted
+            yield most - taken + (_kilobytes(folder / "memory.stat", "inactive_file", 1) or 0)
+
+
+def _group_folders(proc: Path, groups: Path, controller: str) -> Iterator[tuple[Path, int]]:
+    """The folders of the control group of this process and of those above it, with their version."""
     try:
         lines = (proc / "self/cgroup").read_text().splitlines()
     except OSError:
         return
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        if controllers not in ("", "memory") and "memory" not in controllers.split(","):
+        if controllers and controller not in controllers.split(","):
             continue
-        base = groups / "memory" if controllers else groups
-        names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
+        base, version = (groups / controller, 1) if controllers else (groups, 2)
         folder = base / path.lstrip("/")
         while True:
-            most, taken = (_number(folder / name) for name in names)
-            if most is not None and taken is not None:
-                # what the kernel keeps of files in memory is given back when it is wanted
-                yield most - taken + (_kilobytes(folder / "memory.stat", "inactive_file", 1) or 0)
+            yield folder, version
             if folder == base or base not in folder.parents:
                 break
             folder = folder.parent

@@ -55,7 +55,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--out", metavar="FOLDER", default="results/bench", help="records (default: results/bench)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
-    add_jobs(parser, "cells", "one per core")
+    add_jobs(parser, "cells", "all cores")
     add_plugins(parser)
     parser.add_argument("--summary", action="store_true", help="run nothing; show what is there")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")

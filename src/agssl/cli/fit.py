@@ -37,7 +37,7 @@ from agssl.config import Settings
 _EXAMPLES = """\
 examples:
   agssl fit digits
-  agssl fit cora --method gcn --seeds 10 --hidden 256 --jobs 2
+  agssl fit cora --method gcn --seeds 10 --hidden 256
   agssl fit my-graph/ --tasks par,clu,dgi --integration lf --out runs/mine
   agssl fit table.csv --knn 10 --label species --json
   agssl fit people/ --id employee_id --sep ';' --drop phone --categorical grade
@@ -82,7 +82,7 @@ def add_parser(subparsers: Any) -> None:
         "--no-memory-check", dest="memory_check", action="store_false", help="start even if memory may not suffice"
     )
     add_compute(parser)
-    add_jobs(parser, "seeds", "1")
+    add_jobs(parser, "seeds and teachers", "auto, all cores that there is memory for")
     add_workers(parser)
     add_plugins(parser)
     add_settings(parser)
@@ -102,6 +102,8 @@ def run_fit(args: argparse.Namespace) -> int:
         raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
     from agssl.base.system import peak_mb
     from agssl.fitting.job import Job, check
+    from agssl.fitting.progress import Progress
+    from agssl.fitting.schedule import teacher_units
     from agssl.fitting.seeds import fit_seeds
     from agssl.fitting.summary import summarise
     from agssl.fitting.verdict import stored_answers, verdict
@@ -122,7 +124,7 @@ def run_fit(args: argparse.Namespace) -> int:
             raise SettingsError(f"--track follows one seed at a time, but {other}; leave one of them out")
 
     from agssl.base.rng import Rng
-    from agssl.cli.progress import Following, Progress
+    from agssl.cli.progress import Following
     from agssl.data.fetch import data_folders
     from agssl.data.resolve import open_graph
     from agssl.data.splits import make_split
@@ -140,24 +142,28 @@ def run_fit(args: argparse.Namespace) -> int:
         raise GraphError(graph.missing)
     # a split that can't be made shows before the first epoch
     splits = [make_split(plan.split, graph, Rng(seed).child("split")) for seed in plan.seeds]
-    from agssl.train.memory import batch_mode, check_memory
+    from agssl.train.memory import batch_mode, check_memory, jobs_that_fit
     from agssl.train.setup import check_metric, schedule_on
 
     for split in splits:
         check_metric(graph.with_split(split), plan.settings)
 
-    expected = args.jobs or (max(1, cores() // args.threads) if args.ray else 1)
     settings = plan.settings
     folded = graph if splits[0].fold is None else graph.with_split(splits[0])  # a network for each fold takes memory
-    expected = min(expected, len(plan.seeds) * (len(settings.pool) if settings.method == "agssl" else 1))
-    expected = args.workers if args.workers > 1 else expected
+    units = max(len(plan.seeds), len(teacher_units(settings, plan.seeds)))  # no more can be done side by side
+    here = max(1, cores() // args.threads) if args.device == "cpu" and args.track is None else 1
+    jobs = min(args.jobs or (here if args.ray or not with_ray(args) else 1), units)
+    jobs = args.workers if args.workers > 1 else jobs
+    free_choice = args.jobs is None and not with_ray(args)  # of jobs: what is trained must not depend on it
     if settings.batch == "auto":
-        settings = settings.replace(batch=batch_mode(folded, settings, expected))
+        settings = settings.replace(batch=batch_mode(folded, settings, 1 if free_choice else jobs))
         if settings.batch != "full":
             say(f"the whole graph at once would not fit into memory: training in parts (--batch {settings.batch})")
+    if free_choice:
+        jobs = jobs_that_fit(folded, settings, jobs)
     check_workers(args, settings)
     if args.memory_check and args.device == "cpu" and args.ray_address is None:
-        check_memory(folded, settings, expected)
+        check_memory(folded, settings, jobs)
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     together = {"workers": args.workers} if args.workers > 1 else {}
     asked |= together | plugin_plan() | say_partition(settings)
@@ -169,7 +175,7 @@ def run_fit(args: argparse.Namespace) -> int:
         if is_done(Path(out), asked, plan.seeds):
             return _finish(_stored(out), args)
     writing = RunWriter(out, asked, args.restart, args.overwrite, plan.seeds)
-    with workers(args, 1) as (jobs, cluster), writing as writer:
+    with workers(args, jobs) as (jobs, cluster), writing as writer:
         finished = writer.unfinished.finished(plan.seeds)
         if writer.unfinished.anything():
             say(f"going on with the fit in {out}: {len(finished)} of {len(plan.seeds)} seeds are finished")
@@ -185,20 +191,9 @@ def run_fit(args: argparse.Namespace) -> int:
             workers=args.workers,
         )
         start = time.perf_counter()
-        alone = cluster is None and min(jobs, len(plan.seeds)) == 1
-        epochs = schedule_on(graph, settings).epochs
-        with Progress(len(plan.seeds), epochs, alone, settings.metric) as progress:
-            follow = Following(progress, args.track, Path(out), settings)
-            results = fit_seeds(
-                job,
-                plan.seeds,
-                jobs,
-                watch=follow.watch,
-                done=follow.done,
-                finished=finished,
-                cluster=cluster,
-                taught=progress.taught,
-            )
+        with Progress(settings, schedule_on(graph, settings), splits[0].fold is not None) as progress:
+            follow = progress if args.track is None else Following(progress, args.track, Path(out), settings)
+            results = fit_seeds(job, plan.seeds, jobs, observer=follow, finished=finished, cluster=cluster)
         summary = summarise(graph.name, settings, results)
         seconds = time.perf_counter() - start
         folders = [writer.staging / f"seed-{seed}" for seed in plan.seeds]

@@ -137,8 +137,8 @@ def add_compute(parser: argparse.ArgumentParser) -> None:
 def add_jobs(parser: argparse.ArgumentParser, what: str, default: str) -> None:
     """How many side by side, and on which machines."""
     group = parser.add_argument_group("side by side")
-    text = f"{what} to run side by side (default: {default}; with Ray, as many as there are CPUs for)"
-    group.add_argument("--jobs", type=int, metavar="N", help=text)
+    text = f"{what} to run side by side, or auto (default: {default}; with Ray, as many as there are CPUs for)"
+    group.add_argument("--jobs", type=_jobs, metavar="N", help=text)
     which = group.add_mutually_exclusive_group()
     which.add_argument("--ray", action="store_true", help="as tasks of Ray, which is started for it (extra scale)")
     which.add_argument(
@@ -146,6 +146,10 @@ def add_jobs(parser: argparse.ArgumentParser, what: str, default: str) -> None:
         metavar="ADDRESS",
         help="as tasks of a Ray cluster that this machine is part of: host:port, or auto (extra scale)",
     )
+
+
+def _jobs(text: str) -> int | None:
+    return None if text == "auto" else int(text)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

@@ -76,7 +76,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--study", metavar="FILE", help="where trials are kept (default: as --out, ending in .db)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of one process (default: 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON value on stdout")
-    add_jobs(parser, "trials", "1")
+    add_jobs(parser, "trials", "1: with several, what is tried next depends on which end first")
     add_plugins(parser)
     add_settings(parser)
     # what `make_plan` asks for, and a search has no use for

@@ -19,6 +19,7 @@ from agssl.config import LABELS, Settings, TeacherSpec, parse_network
 from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape
 from agssl.fitting.fit import Resources, fit, split_for
+from agssl.fitting.schedule import Unit
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate, per_class, softmax
 from agssl.ops.graph_views import viewed
@@ -77,16 +78,18 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
         check_evolution(len(settings.tasks))
 
 
-def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
+def fit_seed(job: Job, seed: int, watch: Watch = ignore, before: float = 0.0) -> Metrics:
     """Split, fit, measure and (where the job has a folder) write one seed; gives back its metrics.
+
+    What it took has `before` added, the seconds of its teachers where these were trained already.
 
     In the folder it also keeps what is trained until the seed is finished, and goes on from what is there. Of several
     processes that train together, the first one writes.
     """
-    graph, where = split_for(job.graph, job.split, seed), _resources(job, seed, min_seconds=job.checkpoint / 20)
+    graph, where = split_for(job.graph, job.split, seed), resources(job, seed)
     result = fit(graph, job.settings, seed, where, watch)
     metrics = measure(result.fitted, graph)
-    metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": result.seconds}
+    metrics |= {"best": result.fitted.best, "epochs": result.epochs, "seconds": before + result.seconds}
     if result.tried:
         metrics["tried"] = [asdict(one) | described_teacher(one.name, job.settings) for one in result.tried]
     fitted = result.fitted
@@ -106,14 +109,24 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore) -> Metrics:
     return metrics
 
 
-def fit_teacher(job: Job, seed: int, task: str) -> None:
-    """Train the teacher of one task, so that `fit_seed` finds it among what it keeps in the job's folder."""
-    where = _resources(job, seed, min_seconds=0)  # however quick: another process will want it
-    fit(split_for(job.graph, job.split, seed), job.settings.of_teacher(task), seed, where, folds_only=True)
+def fit_teacher(job: Job, unit: Unit, watch: Watch = ignore) -> Metrics:
+    """Train a teacher at one alpha, so that `fit_seed` finds it among what it keeps in the job's folder."""
+    assert unit.task is not None
+    where = resources(job, unit.seed, keep_all=True)  # however quick: another process will want it
+    settings = job.settings.of_teacher(unit.task)
+    settings = settings if settings.method == "gcn" else settings.replace(alpha=unit.alpha)
+    result = fit(split_for(job.graph, job.split, unit.seed), settings, unit.seed, where, watch, folds_only=True)
+    return {"best": result.fitted.best, "epochs": result.epochs}
 
 
-def _resources(job: Job, seed: int, min_seconds: float) -> Resources:
-    checkpoints = None
+def do_unit(job: Job, unit: Unit, watch: Watch = ignore) -> Metrics:
+    """Fit a seed, or train a teacher of one."""
+    return fit_seed(job, unit.seed, watch, unit.before) if unit.task is None else fit_teacher(job, unit, watch)
+
+
+def resources(job: Job, seed: int, keep_all: bool = False) -> Resources:
+    """What a seed works with; it keeps trainings that took long, or all."""
+    checkpoints, min_seconds = None, 0 if keep_all else job.checkpoint / 20
     if job.out is not None:
         folder = job.out / "stages" / f"seed-{seed}"
         checkpoints = CheckpointStore(folder, job.checkpoint, min_seconds, writes=World.current().first)
@@ -163,16 +176,10 @@ def described_teacher(text: str, settings: Settings) -> Metrics:
     return {"name": text, "task": spec.task, "encoder": spec.encoder or settings.encoder, "view": view}
 
 
-def fit_elsewhere(job: Job, seed: int) -> Metrics:
-    """`fit_seed` in another process, maybe of another machine."""
+def do_elsewhere(job: Job, unit: Unit) -> Metrics:
+    """`do_unit` in another process, maybe of another machine."""
     _check_seen(job)
-    return fit_seed(job, seed)
-
-
-def teach_elsewhere(job: Job, teacher: tuple[int, str]) -> None:
-    """`fit_teacher` in another process, maybe of another machine."""
-    _check_seen(job)
-    fit_teacher(job, *teacher)
+    return do_unit(job, unit)
 
 
 def _check_seen(job: Job) -> None:
@@ -181,8 +188,8 @@ def _check_seen(job: Job) -> None:
         raise DataError(f"{platform.node()} does not see {job.out}; with --out, name a folder that all machines share")
 
 
-def prepare(job: Job) -> None:
-    """Compute targets and the parts of mini-batches once, into the cache, before several processes would each do it."""
+def prepare(job: Job, tasks: bool = True) -> None:
+    """Compute parts of mini-batches, views and the targets of `tasks`, before several processes would each do it."""
     if job.cache is None:
         return
     batches = batches_of(job.graph, job.settings, job.cache)
@@ -191,5 +198,5 @@ def prepare(job: Job) -> None:
     for text in job.settings.pool if job.settings.method == "agssl" else job.settings.all_tasks:
         spec = TeacherSpec.parse(text)
         graph = viewed(job.graph, spec.settings.get("view", job.settings.view), job.cache)
-        if spec.task != LABELS and (batches is None or make_task(spec.task).needs_whole):
+        if tasks and spec.task != LABELS and (batches is None or make_task(spec.task).needs_whole):
             prepared(make_task(spec.task), graph, job.cache)

@@ -71,14 +71,15 @@ def _work(config: dict[str, Any]) -> None:
     """What each worker does."""
     import ray
 
-    from agssl.fitting.job import fit_elsewhere
+    from agssl.fitting.job import do_elsewhere
+    from agssl.fitting.schedule import Unit
 
     note: Path = config["note"]
     if note.exists():  # begun again after an error that would only come again: all are to end in peace
         return
     try:
         config["origin"].settle()
-        fit_elsewhere(ray.get(config["job"]), config["seed"])
+        do_elsewhere(ray.get(config["job"]), Unit(config["seed"]))
     except AgsslError as error:
         write_json(note, {"kind": type(error).__name__, "text": str(error)})
         raise  # the others may wait for this one, so all have to be ended

@@ -14,7 +14,7 @@ from agssl.base.spec import Spec
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.ops.partition import has_metis
-from agssl.pretext.base import TASKS, Targets, Task
+from agssl.pretext.base import ALPHA_GRID, TASKS, Targets, Task
 from agssl.pretext.par import OWN
 
 VERSION = 2  # raise it when a task's targets change their meaning
@@ -36,6 +36,19 @@ def check_tasks(settings: Settings) -> None:
             raise SettingsError(
                 f"task {text!r} needs labels, but pre-training (strategy pf) has none; leave it out, or choose jt"
             )
+
+
+def alphas_of(settings: Settings, text: str) -> tuple[float, ...]:
+    """The loss weights of a task to choose from.
+
+    >>> alphas_of(Settings(alpha=2), "par"), len(alphas_of(Settings(alpha="auto"), "par")) > 1
+    ((2.0,), True)
+    """
+    task = make_task(text)
+    alpha = settings.alpha_of(task.name)
+    if alpha is None:
+        return task.alphas
+    return ALPHA_GRID if alpha == "auto" else (float(alpha),)
 
 
 def partition_plan(settings: Settings) -> dict[str, str]:

@@ -17,7 +17,7 @@ from agssl.data.graph import Graph
 from agssl.encoders import Network
 from agssl.integrate import Integrator, Knowledge
 from agssl.ops.subgraph import induced
-from agssl.pretext.base import ALPHA_GRID, Targets, Task
+from agssl.pretext.base import Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.store.checkpoints import Record
 from agssl.train.evaluate import validation
@@ -138,13 +138,6 @@ class Context:
                 graph = induced(graph, next(batches.epoch(Rng(0))))
             self._targets[text] = prepared(task, graph, self.cache)
         return task, self._targets[text]
-
-    def alphas(self, task: Task) -> tuple[float, ...]:
-        """The loss weights of a task to choose from."""
-        alpha = self.settings.alpha_of(task.name)
-        if alpha is None:
-            return task.alphas
-        return ALPHA_GRID if alpha == "auto" else (float(alpha),)
 
     def network(
         self,

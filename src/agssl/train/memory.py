@@ -206,6 +206,14 @@ def batch_mode(graph: Graph, settings: Settings, jobs: int = 1) -> str:
     return "full" if estimate(graph, settings).needed(jobs, held_memory()) <= SHARE_FREE * free else "partition"
 
 
+def jobs_that_fit(graph: Graph, settings: Settings, most: int) -> int:
+    """How many processes there is free memory for, each with a fit of its own: at least one, at most `most`."""
+    free = free_memory()
+    if free is None or most == 1:
+        return most
+    return max(1, min(most, int(SHARE_FREE * free) // estimate(graph, settings).total))
+
+
 def check_memory(graph: Graph, settings: Settings, jobs: int = 1) -> Estimate:
     """Refuse a fit that would not fit into the free memory; the error says which setting to lower.
 

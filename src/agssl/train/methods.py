@@ -10,7 +10,7 @@ from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.integrate import INTEGRATORS
-from agssl.pretext.prepare import check_tasks
+from agssl.pretext.prepare import alphas_of, check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
 from agssl.train.context import Candidate, Context, MethodResult
@@ -102,7 +102,7 @@ def fit_autossl(context: Context) -> MethodResult:
 def joint_choices(context: Context) -> list[list[WeightedTask]]:
     """All tasks with their alphas, once for each choice of alphas."""
     tasks = {text: context.targets(text) for text in context.settings.tasks}
-    alphas = {text: context.alphas(task) for text, (task, _) in tasks.items()}
+    alphas = {text: alphas_of(context.settings, text) for text in tasks}
     return [
         [
             WeightedTask(text, task, targets, alphas[text][min(number, len(alphas[text]) - 1)])

@@ -17,6 +17,7 @@ from agssl.encoders import ENCODERS, Network, Shape
 from agssl.integrate import Knowledge
 from agssl.ops.graph_views import make_view, viewed
 from agssl.pretext.base import TASKS
+from agssl.pretext.prepare import alphas_of
 from agssl.simple import SIMPLE, is_simple, make_simple
 from agssl.train.context import Context, Teacher
 from agssl.train.network import Trained, WeightedTask
@@ -35,7 +36,8 @@ def train_teacher(context: Context, text: str) -> Teacher:
     task, targets = here.targets(spec.task)
     rng = here.rng.child("teacher", spec.task)  # with its settings: one task may teach twice, set differently
     networks = {
-        alpha: here.network((WeightedTask(spec.task, task, targets, alpha),), rng, stage) for alpha in here.alphas(task)
+        alpha: here.network((WeightedTask(spec.task, task, targets, alpha),), rng, stage)
+        for alpha in alphas_of(here.settings, spec.task)
     }
     alpha = max(networks, key=lambda alpha: here.problem.score(networks[alpha].best))
     return Teacher(text, alpha, networks[alpha], time.perf_counter() - start)

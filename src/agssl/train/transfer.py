@@ -45,8 +45,8 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
     kept = fitted.teachers
     if kept is None:
         raise DataError(
-            "the model came without its teachers' networks (left out, too large, or one is no network), so it has teacher "
-            f"weights for its own {len(fitted.logits)} nodes alone; give the fitted graph, or fit again"
+            "the model came without its teachers' networks (left out, too large, or one is no network), so it has "
+            f"teacher weights for its own {len(fitted.logits)} nodes alone; give the fitted graph, or fit again"
         )
     integrator = kept.integrator()
     if not integrator.transfers:

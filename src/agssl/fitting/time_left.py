@@ -1,0 +1,234 @@
+"""How long a fit will still take, told from what its trainings have taken so far.
+
+What is known: which trainings there are, the seconds of an epoch, how many epochs finished trainings had, and that a
+running one has at least `patience` epochs after its best. Until a first one has ended, a guess takes its place.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from agssl.config import Settings
+from agssl.fitting.schedule import Schedule, Unit, teacher_alphas
+from agssl.pretext.prepare import alphas_of
+from agssl.store.checkpoints import Record
+from agssl.train.loop import Schedule as Epochs
+from agssl.train.loop import by_loss, by_metric
+
+GUESS = 2.25  # epochs of a training, in units of its patience, before one has ended
+REPLAYED = 2e-4  # seconds of an epoch, below which it was found and not trained
+STUDENT = 1.2  # a student's seconds an epoch, in units of a teacher's
+BETTER = 0.3  # more epochs than those that are sure to come, since a better one may be among them
+LEAST = 0.05  # of what a unit was expected to take, is left of one that takes longer
+
+
+def stages(settings: Settings, again: bool = False) -> list[str]:
+    """The trainings of a fit, by the names of their stages: one per network, alpha, fold of crossfit and generation.
+
+    With `again`, one more, with all labels. (Networks of the folds of a split train side by side, as one.)
+
+    >>> stages(Settings(method="gcn"), again=True)
+    ['gcn', 'gcn, all labels']
+    >>> stages(Settings(tasks=("par", "clu"), alpha=1.0, weights_from="train", generations=1))
+    ['teacher par', 'teacher clu', 'student']
+    """
+    method, last = settings.method, "student" if settings.method == "agssl" else settings.method
+    found: list[str] = []
+    if method in ("agssl", "single"):
+        for text, alphas in teacher_alphas(settings).items():
+            last = last if method == "agssl" else f"teacher {text}"
+            found += _network(f"teacher {text}", settings) * len(alphas)
+    elif method == "gcn":
+        found = ["gcn"]
+    else:
+        searched = ["search"] if method == "autossl" else []
+        found = [*searched, *_network(method, settings)] * max(
+            len(alphas_of(settings, text)) for text in settings.tasks
+        )
+    if method == "agssl":
+        if settings.weights_from == "crossfit":
+            names = [f"fold {fold + 1} of {text}" for text in settings.pool for fold in range(settings.folds)]
+            found += [stage for name in names for stage in _network(name, settings)]
+        found += ["student" if number == 1 else f"student {number}" for number in range(1, settings.generations + 1)]
+    return [*found, f"{last}, all labels"] if again else found
+
+
+def _network(stage: str, settings: Settings) -> list[str]:
+    return [f"{stage} pre-train", stage] if settings.strategy == "pf" else [stage]
+
+
+@dataclass
+class Running:
+    """A training in this process."""
+
+    stage: str
+    begun: float  # when its first epoch ended
+    now: float  # when its last one did
+    epochs: int = 1
+    best: int = 0
+    score: tuple[float, float] = (float("-inf"), 0.0)
+    accuracy: float | None = None  # the best so far
+
+    @property
+    def seconds(self) -> float:
+        """What all its epochs took."""
+        return (self.rate or 0.0) * self.epochs
+
+    @property
+    def rate(self) -> float | None:
+        """Seconds of an epoch; None where it can't be told yet."""
+        return (self.now - self.begun) / (self.epochs - 1) if self.epochs > 1 else None
+
+
+class TimeLeft:
+    """The seconds that are left of the units of a schedule.
+
+    Args:
+        settings: of the fit.
+        epochs: most epochs of a training, and its patience.
+        schedule: what there is to do.
+        again: whether a network of all labels follows in each seed.
+        clock: the time in seconds.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        epochs: Epochs,
+        schedule: Schedule,
+        again: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.epochs, self.schedule, self.clock = epochs, schedule, clock
+        self.stages, self.score = stages(settings, again), by_metric(settings.metric)
+        self.own = [stage for stage in self.stages if not stage.startswith("teacher ")]  # after teachers were trained
+        self.pretrained = settings.strategy == "pf"
+        self.took: dict[str, list[float]] = {}  # seconds of finished trainings, by stage
+        self.rates: dict[str, float] = {}  # seconds of an epoch, by stage
+        self.counts: list[int] = []  # epochs of finished trainings
+        self.wholes: list[float] = []  # seconds of finished whole seeds
+        self.began: dict[Unit, float] = {}
+        self.here: dict[Unit, list[str]] = {}  # what is left of the units that are done in this process
+        self.running: Running | None = None
+
+    def begin(self, unit: Unit) -> None:
+        """Note that a unit is begun."""
+        self.began[unit] = self.clock()
+
+    def hear(self, unit: Unit, stage: str, record: Record) -> Running | None:
+        """Note an epoch of a unit that is done in this process; gives the training that ended before it, if one did."""
+        now, run, closed = self.clock(), self.running, None
+        if unit.task is not None:  # alone, a teacher has the name of its method or its task
+            stage = f"teacher {unit.task}" + (" pre-train" if stage.endswith(" pre-train") else "")
+        if unit not in self.here:
+            self.here[unit] = self._stages(unit)
+        if run is None or run.stage != stage or record["epoch"] == 0:
+            closed = self._close()
+            left = self.here[unit]
+            if stage in left:
+                del left[: left.index(stage)]  # what is before it was left out
+            run = self.running = Running(stage, now, now)
+        run.now, run.epochs = now, int(record["epoch"]) + 1
+        score = self.score(record) if "val_loss" in record else by_loss(record)
+        if score > run.score:
+            run.score, run.best, run.accuracy = score, int(record["epoch"]), record.get("val_accuracy")
+        if run.rate is not None and run.rate > REPLAYED:
+            self.rates[stage] = run.rate
+        return closed
+
+    def end(self, unit: Unit, seconds: float, epochs: int) -> Running | None:
+        """Note that a unit is done, and how many epochs it had; gives the training that ended in this process."""
+        closed = None
+        if unit in self.here:
+            closed = self._close()
+            del self.here[unit]
+        elif unit.task is not None:
+            stage = f"teacher {unit.task}"
+            self.took.setdefault(stage, []).append(seconds)
+            self.rates.setdefault(stage, seconds / epochs)
+            self.counts.append(epochs)
+        if unit in self.schedule.whole:
+            self.wholes.append(seconds)
+        return closed
+
+    def seconds(self) -> float | None:
+        """How many are left; None before the first epochs have shown how long one takes."""
+        if not self.rates and not self.wholes:
+            return None
+        begun, ended = set(self.schedule.begun), self.schedule.ended
+        free = {unit: self._left(unit) for unit in begun - ended}
+        lanes = [*free.values(), *[0.0] * (self.schedule.jobs - len(free))]
+        heapq.heapify(lanes)
+        ready: dict[int, float] = {}  # when the last teacher of a seed is trained
+        for unit, left in free.items():
+            ready[unit.seed] = max(ready.get(unit.seed, 0.0), left)
+        latest = max(lanes)
+        for unit in self.schedule.units:
+            if unit in begun:
+                continue
+            start = heapq.heappop(lanes)
+            end = (start if unit.task else max(start, ready.get(unit.seed, 0.0))) + self._whole(unit)
+            ready[unit.seed] = max(ready.get(unit.seed, 0.0), end)
+            heapq.heappush(lanes, end)
+            latest = max(latest, end)
+        return latest
+
+    def _close(self) -> Running | None:
+        """End the training in this process; gives it, unless it was only found."""
+        run, self.running = self.running, None
+        if run is None or run.rate is None or run.rate <= REPLAYED:
+            return None
+        self.took.setdefault(run.stage, []).append(run.seconds)
+        self.counts.append(run.epochs)
+        return run
+
+    def _stages(self, unit: Unit) -> list[str]:
+        if unit.task is not None:
+            stage = f"teacher {unit.task}"
+            return [f"{stage} pre-train", stage] if self.pretrained else [stage]
+        return list(self.own if unit in self.schedule.after else self.stages)
+
+    def _left(self, unit: Unit) -> float:
+        """Seconds that are left of a unit that is begun."""
+        if unit not in self.here:
+            expected = self._whole(unit)
+            return max(expected - (self.clock() - self.began[unit]), LEAST * expected)
+        later, run = self.here[unit][1:], self.running
+        if run is None:
+            return self._sum(self.here[unit])
+        rate, patience = self._rate(run.stage), self.epochs.patience
+        surely = 0 if patience is None else run.best + patience + 2
+        more = BETTER * max(0, surely - run.epochs)
+        epochs = min(self.epochs.epochs, max(self._count(), surely + more))
+        return rate * max(0.0, epochs - run.epochs) + self._sum(later)
+
+    def _whole(self, unit: Unit) -> float:
+        """Seconds that a unit takes from its beginning to its end."""
+        if unit in self.schedule.whole and self.wholes:
+            return fmean(self.wholes)
+        return self._sum(self._stages(unit))
+
+    def _sum(self, stages: Iterable[str]) -> float:
+        return sum(self._training(stage) for stage in stages)
+
+    def _training(self, stage: str) -> float:
+        return fmean(self.took[stage]) if stage in self.took else self._rate(stage) * self._count()
+
+    def _rate(self, stage: str) -> float:
+        """Seconds of an epoch of a stage: its own, those of another student, or the typical ones of all."""
+        student = stage.startswith("student")
+        for name in (stage, *(name for name in self.rates if student and name.startswith("student"))):
+            if name in self.rates:
+                return self.rates[name]
+        known = [*self.rates.values()] or [fmean(self.wholes) / len(self.stages) / self._count()]
+        return median(known) * (STUDENT if student else 1.0)
+
+    def _count(self) -> float:
+        """Epochs of a training: those of the ones that have ended and, as one more, what was guessed before."""
+        most, patience = self.epochs.epochs, self.epochs.patience
+        guess = most if patience is None else min(most, GUESS * patience)
+        return min(most, fmean([guess, *self.counts]))
