@@ -105,8 +105,9 @@ def fitted(graph: Graph, settings: Settings, seed: int, nodes: np.ndarray, truth
             logits = distil_again(context, collect_knowledge(context, teachers), student).network.logits
     found: Record = {"accuracy": _accuracy(logits, nodes, truth), "folds": len(context.folds)}
     if context.trains_again:
-        estimate = networks.best["val_accuracy"]
-        low, high = wilson_interval(estimate, len(context.problem.val_nodes))
+        assert graph.split is not None
+        estimate = context.best(networks)["val_accuracy"]
+        low, high = wilson_interval(estimate, len(graph.split.judges("val")))
         found |= {"averaged": _accuracy(networks.logits, nodes, truth), "estimate": estimate, "low": low, "high": high}
     return found
 
