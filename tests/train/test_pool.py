@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from agssl.base.errors import AgsslError
+from agssl.base.errors import AgsslError, TrainingError
 from agssl.base.rng import Rng
 from agssl.config import DESCRIBED, Settings, TeacherSpec
 from agssl.data.graph import Graph
@@ -184,6 +184,14 @@ class TestAutomatic:
         pool = find_pool(context_of(blocks_graph(), teachers=("auto",), alpha=None))
         names = {one.name.partition(":feature_norm")[0] for one in pool.tried}
         assert "labels@hops" not in names and "labels@sage" in names
+
+    def test_where_nothing_can_be_trained_it_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(*args: object, **options: object) -> None:
+            raise TrainingError("the loss is not finite")
+
+        monkeypatch.setattr("agssl.train.context.train_network", broken)
+        with pytest.raises(TrainingError, match="no network of the automatic pool"):
+            find_pool(context_of(blocks_graph(), teachers=("auto",), alpha=None))
 
     def test_seeds_with_different_pools_are_summed_up(self, tmp_path: Path) -> None:
         settings = quick(teachers=("auto",), alpha=None)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from agssl.base.errors import AgsslError
+from agssl.base.errors import GraphError, SettingsError, TrainingError
 from agssl.base.rng import Rng
 from agssl.config import LABELS, PAPER_TASKS, TeacherSpec
 from agssl.config.teacher import SCOUTS, SMALL_SCOUTS
@@ -91,7 +91,7 @@ def _tried(context: Context, text: str) -> list[_Tried]:
     start = time.perf_counter()
     try:
         teacher = train_teacher(context, text)
-    except AgsslError as error:
+    except (GraphError, SettingsError, TrainingError) as error:
         log.info("teacher %s is left out: %s", text, error)
         return []
     truth = context.problem.labels[torch.from_numpy(context.problem.val_nodes)]
@@ -110,6 +110,8 @@ def _best_network(candidates: Sequence[_Tried]) -> _Tried:
         for one in candidates
         if TeacherSpec.parse(one.name).task == LABELS and not is_simple(TeacherSpec.parse(one.name).encoder)
     ]
+    if not trained:
+        raise TrainingError("no network of the automatic pool could be trained; name some, as in --teachers par@gcn")
     return min(trained, key=lambda one: one.about.log_loss)
 
 
