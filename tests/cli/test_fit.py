@@ -208,7 +208,7 @@ def test_a_truncated_archive_is_refused(agssl: Callable[..., Any], tmp_path: Pat
         (["--method", "gnc"], "did you mean 'gcn'"),
         (["--split", "radom"], "did you mean 'random'"),
         (["--split", "public"], "without a split of its own"),
-        (["--tasks", ","], "no task is named"),
+        (["--tasks", ","], "names nobody"),
         (["--tasks", "par,clu,par"], "'par' is named twice"),
         (["--tau", "0"], "tau = 0.0"),
         (["--hidden", "0"], "hidden = 0"),
