@@ -242,6 +242,21 @@ class TestTables:
         assert {row["graph"] for row in rows} == {"texas"} and {row["value"] for row in rows} == {0.5}
         assert [row["seconds"] for row in rows[::3]] == [0.25, 2.0, 0.25]
 
+    def test_graphs_of_one_name_are_told_apart(self, tmp_path: Path) -> None:
+        scope, records = replace(SCOPE, datasets=("a/x.npz", "b/x.npz")), Records(tmp_path)
+        for number, graph in enumerate(("a/x.npz", "b/x.npz")):
+            records.add(record(AUTO.cells(scope, graph)[0], 0.5 + number / 4))
+        assert {"a/x.npz", "b/x.npz", "50.0", "75.0"} <= {*texts(records, scope)}
+
+    def test_what_has_fewer_seeds_is_never_bold(self, tmp_path: Path) -> None:
+        records = Records(tmp_path)
+        for one, values in ((PAPER, (0.7, 0.8)), (AUTO, (0.9,)), (CONTENDERS["gcn"], (0.6, 0.6))):
+            for cell, test in zip(one.cells(SCOPE, "cora"), values, strict=False):
+                records.add(record(cell, test))
+        sheet = GRAPHS.render(SCOPE, records).table.sheets[0]
+        assert [sheet.header[column] for _, column in sheet.best] == [PAPER.title]
+        assert sheet.rows[0][-1] == "1 to 2"
+
     def test_another_metric_makes_other_cells_and_is_what_is_shown(self, tmp_path: Path) -> None:
         scope, records = replace(SCOPE, changes={"metric": "roc_auc"}), Records(tmp_path)
         cell = AUTO.cells(scope, "cora")[0]

@@ -37,7 +37,8 @@ def results_sheet(found: By, ranks: Mapping[str, float], metric: str) -> Sheet:
     rows = [(graph, *(_spread(own.get(name)) for name in titles), _seeds(own.values())) for graph, own in found.items()]
     best = set()
     for row, own in enumerate(found.values()):
-        means = {name: own[name].mean for name in titles if name in own and name != BEST}
+        most = max(len(outcome.records) for outcome in own.values())
+        means = {n: own[n].mean for n in titles if n != BEST and n in own and len(own[n].records) == most}
         if len(means) > 1:
             best.add((row, 1 + titles.index(max(means, key=lambda name: means[name]))))
     whole = [own for own in found.values() if all(name in own for name in titles)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from agssl.bench.artifacts import Artifact, Rendered
@@ -41,10 +43,20 @@ def outcomes_of(scope: Scope, records: Records, graph: str) -> Outcomes:
     return found | ({} if best is None else {BEST: best})
 
 
+def labels(graphs: Iterable[str], short: Callable[[str], str]) -> dict[str, str]:
+    """A short name for each graph; of two that would have the same one, the whole path.
+
+    >>> labels(["a/x.npz", "b/x.npz", "b/y.npz"], file_stem)
+    {'a/x.npz': 'a/x.npz', 'b/x.npz': 'b/x.npz', 'b/y.npz': 'y'}
+    """
+    found = {graph: short(graph) for graph in graphs}
+    counts = Counter(found.values())
+    return {graph: name if counts[name] == 1 else graph for graph, name in found.items()}
+
+
 def _render(scope: Scope, records: Records) -> Rendered:
-    found = {
-        title_of(graph): own for graph in scope.datasets_or(DEFAULT) if (own := outcomes_of(scope, records, graph))
-    }
+    named = labels(scope.datasets_or(DEFAULT), title_of)
+    found = {title: own for graph, title in named.items() if (own := outcomes_of(scope, records, graph))}
     if not found:
         return Rendered(Table(notes=["Nothing was run yet."]))
     titles = [title for title in titles_of(found) if title != BEST]
@@ -66,14 +78,14 @@ def _listing(scope: Scope, records: Records) -> list[dict[str, Any]]:
     names = {one.title: one.name for one in CONTENDERS.values()} | {BEST: BEST.replace(" ", "-")}
     return [
         {
-            "graph": file_stem(graph),
+            "graph": name,
             "method": names[title],
             "seed": seed,
             "value": record["test"][outcome.metric],
             "metric": outcome.metric,
             "seconds": outcome.seconds()[seed],
         }
-        for graph in scope.datasets_or(DEFAULT)
+        for graph, name in labels(scope.datasets_or(DEFAULT), file_stem).items()
         for title, outcome in outcomes_of(scope, records, graph).items()
         for seed, record in outcome.records.items()
     ]
