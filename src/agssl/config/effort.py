@@ -15,7 +15,7 @@ class Effort:
         first: scouts that also tell how features are to be scaled: each is trained with every scaling.
         others: scouts that are trained with the scaling that was better.
         tasks: pretext tasks.
-        encoders: how many of the best encoders they are trained on.
+        encoders: how many of the best encoders they are trained on: dealt out in turn, or with several seeds, each on all.
         seeds: networks of each task and encoder.
         epochs: most epochs of a network.
         patience: most epochs that it waits for a better one.
@@ -53,7 +53,7 @@ EFFORTS = {
     "quick": Effort(
         ("labels@gcn",), (*SIMPLE_SCOUTS, "labels@mlp", "labels@sage"), epochs=100, patience=20, generations=1
     ),
-    "standard": Effort(("labels@mlp", "labels@gcn"), SIMPLE_SCOUTS + NETWORK_SCOUTS, PAPER_TASKS),
+    "standard": Effort(("labels@mlp", "labels@gcn"), SIMPLE_SCOUTS + NETWORK_SCOUTS, PAPER_TASKS, encoders=3),
     "best": Effort(
         ("labels@mlp", "labels@gcn"),
         SIMPLE_SCOUTS + NETWORK_SCOUTS,

@@ -36,6 +36,7 @@ WORTH = 0.05  # of all selections that a teacher must be in, to be kept
 GAIN = 2e-4  # of the mean log-likelihood, that one more teacher of cost 1 must bring
 TINY = 1e-9
 NORMS = ("none", "l2")  # of features, tried on the first scouts
+CLOSE = 0.1  # of the least log-loss, within which a scout is not clearly worse
 MOST_MADE = 6e7  # numbers that an encoder may make of the features to be tried
 COSTS = {"mlp": 0.5, "appnp": 3.0, "gpr": 3.0, "gat": 3.0}  # of a step in units of a GCN's, about; of others 1
 
@@ -76,8 +77,13 @@ def next_round(settings: Settings, found: Mapping[str, float]) -> list[str]:
     norm = min(NORMS, key=lambda norm: np.mean([found[text] for text in first[norm]]))
     if missing := [text for text in (_with_norm(text, norm) for text in budget.others) if text not in found]:
         return missing
-    tasks = [f"{task}@{where}" for where in best_networks(found, budget.encoders) for task in budget.tasks]
-    tasks += [f"{text}:seed={number}" for number in range(1, budget.seeds) for text in tasks]
+    if not budget.tasks:
+        return []
+    where = best_networks(found, budget.encoders)
+    tasks = [f"{task}@{where[number % len(where)]}" for number, task in enumerate(budget.tasks)]  # dealt out in turn
+    if budget.seeds > 1:
+        tasks = [f"{task}@{one}" for one in where for task in budget.tasks]
+        tasks += [f"{text}:seed={number}" for number in range(1, budget.seeds) for text in tasks]
     return [text for text in tasks if text not in found]
 
 
@@ -85,17 +91,23 @@ def round_sizes(settings: Settings) -> tuple[int, int, int]:
     """How many teachers are trained in each round."""
     budget = settings.budget
     others = [text for text in budget.others if not is_simple(TeacherSpec.parse(text).encoder)]
-    return len(NORMS) * len(budget.first), len(others), len(budget.tasks) * budget.encoders * budget.seeds
+    tasks = len(budget.tasks) * (budget.encoders * budget.seeds if budget.seeds > 1 else 1)
+    return len(NORMS) * len(budget.first), len(others), tasks
 
 
 def best_networks(found: Mapping[str, float], count: int) -> list[str]:
-    """The encoders, with settings, of the likeliest scouts that are trained: what tasks and the student get."""
+    """The encoders, with settings, of the likeliest scouts that are trained, and of others that are not clearly worse.
+
+    Tasks and the student get them.
+    """
     specs = {name: TeacherSpec.parse(name) for name in found}
     trained = [name for name, spec in specs.items() if spec.task == LABELS and not is_simple(spec.encoder)]
     trained = sorted((name for name in trained if math.isfinite(found[name])), key=found.__getitem__)
     if not trained:
         raise TrainingError("no network of the automatic pool could be trained; name some, as in --teachers par@gcn")
-    return [name.partition("@")[2] for name in trained[:count]]
+    near = [name for name in trained if found[name] <= (1 + CLOSE) * found[trained[0]]]
+    each = {Spec.parse(specs[name].encoder or "").name: name for name in reversed(near)}  # the likeliest of its kind
+    return [name.partition("@")[2] for name in near if name in each.values()][:count]
 
 
 @dataclass(frozen=True, eq=False)
