@@ -17,7 +17,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -53,6 +53,13 @@ def choice_of(fold: int, score: float, tie: float) -> Record:
 def without_choices(record: Record) -> Record:
     """The part of a record that concerns all folds."""
     return {name: value for name, value in record.items() if not name.startswith("choice")}
+
+
+class Optimizer(Protocol):
+    """What a checkpoint reads of an optimizer: its state by the number of the parameter, and by name."""
+
+    def state_dict(self) -> dict[str, Any]: ...  # noqa: D102
+    def load_state_dict(self, state_dict: dict[str, Any], /) -> None: ...  # noqa: D102
 
 
 @dataclasses.dataclass
@@ -125,7 +132,7 @@ class Checkpoint:
         self._start = self._saved = time.monotonic()
         self._cost = 0.0
 
-    def load(self, best: Best, *optimizers: torch.optim.Optimizer) -> list[Record]:
+    def load(self, best: Best, *optimizers: Optimizer) -> list[Record]:
         """Take up an earlier training, if there is one; gives the records of the epochs it had."""
         found = World.current().broadcast(lambda: read_checkpoint(self.path))
         if found is None:
@@ -147,7 +154,7 @@ class Checkpoint:
                 optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
         return self.history
 
-    def add(self, record: Record, best: Best, *optimizers: torch.optim.Optimizer) -> None:
+    def add(self, record: Record, best: Best, *optimizers: Optimizer) -> None:
         """Note an epoch, and write the checkpoint if the last one is old enough."""
         self.history.append(record)
         start = time.monotonic()
