@@ -115,11 +115,41 @@ class CheckpointStore:
             module: all that changes while it trains, at its start: networks, heads, integrators, with their buffers.
             cache_key: everything else that decides the result; see `fingerprint` for what it may be made of.
         """
-        # Sums come out differently with other threads, and everything may with other versions or plug-ins.
-        plugins = (plugin.sha256 for plugin in loaded_plugins())
-        about = (SCHEMA, __version__, torch.__version__, torch.get_num_threads(), *plugins)
-        key = fingerprint(about, module.state_dict(), cache_key)
+        key = fingerprint(_program(), module.state_dict(), cache_key)
         return Checkpoint(self.folder / f"{key}.safetensors", module, self.every, self.min_seconds, self.writes)
+
+    def choice(self, **cache_key: Any) -> Choice:
+        """The note of a choice between trainings; `cache_key` is everything that decides it."""
+        return Choice(self.folder / f"{fingerprint(_program(), cache_key)}.json", self.writes)
+
+
+def _program() -> tuple[object, ...]:
+    """Sums come out differently with other threads, and everything may with other versions or plug-ins."""
+    plugins = (plugin.sha256 for plugin in loaded_plugins())
+    return SCHEMA, __version__, torch.__version__, torch.get_num_threads(), *plugins
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Which of several trainings was the best of all, so that the others need not be begun again to find out."""
+
+    path: Path
+    writes: bool = True
+
+    def load(self) -> int | None:
+        """Its number; None where it is not known, or the note can't be read."""
+        return World.current().broadcast(self._read)
+
+    def _read(self) -> int | None:
+        try:
+            return int(json.loads(self.path.read_text(encoding="utf-8"))["choice"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def keep(self, number: int) -> None:
+        """Note it."""
+        if self.writes:
+            write_bytes(self.path, json.dumps({"choice": number}).encode())
 
 
 class Checkpoint:
