@@ -35,12 +35,10 @@ def train_teacher(context: Context, text: str) -> Teacher:
         return Teacher(text, 0.0, network, time.perf_counter() - start)
     task, targets = here.targets(spec.task)
     rng = _stream(here, spec, "teacher", spec.task)  # with its settings: one task may teach twice, set differently
-    networks = {
-        alpha: here.network((WeightedTask(spec.task, task, targets, alpha),), rng, stage)
-        for alpha in alphas_of(here.settings, spec.task)
-    }
-    alpha = max(networks, key=lambda alpha: here.problem.score(networks[alpha].best))
-    return Teacher(text, alpha, networks[alpha], time.perf_counter() - start)
+    alphas = alphas_of(here.settings, spec.task)
+    choices = [(WeightedTask(spec.task, task, targets, alpha),) for alpha in alphas]
+    number, network = here.best_network(choices, rng, stage)
+    return Teacher(text, alphas[number], network, time.perf_counter() - start)
 
 
 def _stream(context: Context, spec: TeacherSpec, *names: str) -> Rng:
