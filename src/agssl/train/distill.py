@@ -54,6 +54,7 @@ class Student:
     network: Trained
     weights: Tensor  # lambda [N, K], at the best validation epoch
     integrator: Integrator  # of the first
+    fold_weights: tuple[Tensor, ...] = ()  # lambda of each
 
 
 def train_student(
@@ -124,7 +125,7 @@ def train_student(
     network = Trained.of(problems, [pupil.model for pupil in pupils], best.record, history)
     weights = [pupil.weights(logits) for pupil, logits in zip(pupils, network.fold_logits, strict=True)]
     mean = weights[0] if len(weights) == 1 else torch.stack(weights).mean(0)
-    return Student(network, mean, lessons[0].integrator)
+    return Student(network, mean, lessons[0].integrator, tuple(weights))
 
 
 class _Pupil:

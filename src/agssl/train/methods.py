@@ -142,7 +142,7 @@ def fit_agssl(context: Context) -> MethodResult:
     knowledge = collect_knowledge(context, teachers)
     final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history
-    heldout = context.heldout(network, [teacher.network for teacher in teachers])
+    heldout = context.heldout(network, [teacher.network for teacher in teachers], last.fold_weights)
     model, logits = final.network.model, final.network.logits
     best = context.best(network)
     result = MethodResult(model, logits, best, history, teachers, final.weights, heldout=heldout, tried=tried)

@@ -37,7 +37,7 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
     logits = infer(fitted.model, graph, device).logits
     if logits.shape == fitted.logits.shape and np.allclose(logits, fitted.logits, NEAR, NEAR):
         return fitted
-    elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None)
+    elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None, heldout_weights=None)
     if fitted.weights is None:
         return replace(elsewhere, teacher_logits=np.zeros((0, 0, 0), np.float32))
     if not len(fitted.teacher_logits):  # autossl's, the same for every node
