@@ -144,7 +144,7 @@ def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any
     assert graph.split is not None
     measured = judged(fitted, graph.split, part)
     known = graph.y[measured.nodes] >= 0
-    truth, probabilities = graph.y[measured.nodes[known]], softmax(measured.logits[known])
+    truth, probabilities = graph.y[measured.nodes[known]], measured.probabilities[known]
     predicted = fitted.decide(probabilities)
     found: dict[str, Any] = {
         "confusion": figures.confusion(truth, predicted, len(fitted.classes)).tolist(),
@@ -189,7 +189,8 @@ def _nodes(fitted: FittedModel, graph: Graph, layout: str) -> dict[str, np.ndarr
         "edges": degree,
         "steps": steps,
     }
-    tops = [arrays.top(softmax(logits), keep) for logits in models]
+    says = [fitted.confidence(models[0]), *map(softmax, models[1:])]
+    tops = [arrays.top(probabilities, keep) for probabilities in says]
     found["top"] = arrays.small(np.stack([order for order, _ in tops]), classes)  # [1 + K, N, keep]
     found["probability"] = arrays.shares(np.stack([p for _, p in tops]))
     if fitted.weights is not None:
