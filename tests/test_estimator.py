@@ -380,9 +380,10 @@ def test_n_jobs_is_what_scikit_learn_means_by_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("agssl.fitting.seeds.cores", lambda: 3)
     graph, pool = named_graph(), Settings(tasks=("clu", "pairdis"), alpha=1.0, batch="full")
     asked = {jobs: jobs_for(graph, pool, jobs) for jobs in (None, 1, 2, -1, 9)}
-    assert asked == {None: 1, 1: 1, 2: 2, -1: 2, 9: 2}  # no more than there are trainings
-    assert jobs_for(graph, pool.replace(alpha="auto"), -1) == 3
-    assert jobs_for(graph, pool.replace(alpha="auto"), -1, threads=2) == 1
+    assert asked == {None: 1, 1: 1, 2: 2, -1: 2, 9: 2}  # no more than there are teachers
+    three = pool.replace(tasks=("clu", "pairdis", "par"))
+    assert jobs_for(graph, three, -1) == 3
+    assert jobs_for(graph, three, -1, threads=2) == 1
     with pytest.raises(SettingsError, match="n_jobs = -2"):
         jobs_for(graph, pool, -2)
     monkeypatch.setattr(type(TASKS), "known_elsewhere", lambda self, name: name != "clu")
