@@ -57,7 +57,6 @@ from agssl.config.kinds import Choice
         ("beta", -1),
         ("beta", 10**400),
         ("weight_decay", "small"),
-        ("tasks", ()),
         ("tasks", "par"),
         ("tasks", (1,)),
         ("tasks", 7),

@@ -94,8 +94,8 @@ def test_models_are_told_apart_by_identity() -> None:
 
 
 def test_a_dataset_brings_its_shipped_settings() -> None:
-    shipped = AGSSL.for_dataset("Computers", hidden=16, random_state=3)
-    expected, path = settings_for("computers", {"hidden": 16})
+    shipped = AGSSL.for_dataset("Computers", teachers=("paper",), hidden=16, random_state=3)
+    expected, path = settings_for("computers", {"hidden": 16, "teachers": ("paper",)})
     assert path is not None and expected != Settings(hidden=16)
     assert shipped.settings() == expected and shipped.random_state == 3
     assert AGSSL.for_dataset("digits").get_params() == AGSSL().get_params()

@@ -49,7 +49,7 @@ def test_the_nearest_config_is_found(write: Write) -> None:
 
 def test_options_win_over_the_config_and_the_config_over_defaults(write: Write) -> None:
     path = write("cora-agssl-ts", 'hidden = 32\nbeta = 3.0\ntasks = ["par", "clu"]\n[alpha]\npar = 5.0\nclu = 1.0')
-    values, used = with_config("cora", {"beta": 7.0}, path.parent)
+    values, used = with_config("cora", {"beta": 7.0, "teachers": ("paper",)}, path.parent)
     settings = Settings().replace(**values)
     assert used == path and (settings.hidden, settings.beta, settings.tau) == (32, 7.0, 1.0)
     assert settings.alpha == {"par": 5.0, "clu": 1.0}

@@ -64,7 +64,9 @@ class Parameters(SettingFields):
 class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
     """One teacher per pretext task, weighed for each node, distilled into one student.
 
-    `AGSSL.for_dataset(name)` has the settings that come with the package for a dataset, as `agssl fit name` does.
+    By default it finds out by itself which tasks, encoders and views suit the graph (`teachers=("auto",)`).
+    `AGSSL.for_dataset(name, teachers=("paper",))` has the paper's tasks with the settings that come with the package
+    for a dataset, as `agssl fit name --teachers paper` does.
 
     Args:
         random_state: seed of everything random, but for a split that the graph brings; None draws another one for each
@@ -104,15 +106,15 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
 
     @classmethod
     def for_dataset(cls, name: str, **changes: Any) -> AGSSL:
-        """A model with the settings that come with the package for a dataset, those of `agssl fit name`.
+        """A model with the settings of `agssl fit name`; with tasks or `teachers=("paper",)`, those that are shipped.
 
         Fitted on `load_dataset(name)`, it gives the same bits as the command. For another seed, draw the split by it,
         too: `AGSSL.for_dataset(name, random_state=3).fit(load_dataset(name, seed=3))`.
 
         Args:
             name: as for `load_dataset`; a dataset without a config has the defaults.
-            changes: parameters to set otherwise; `method`, `integration`, `strategy` and `tasks` also decide which of
-                the dataset's configs is used.
+            changes: parameters to set otherwise; `method`, `integration`, `strategy`, `tasks` and `teachers` also
+                decide which of the dataset's configs is used; an automatic pool has none.
         """
         given = {key: value for key, value in changes.items() if key in DESCRIBED}
         settings, _ = settings_for(dataset_spec(name).name, given)
@@ -144,7 +146,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             job = Job(given, settings, self.split, out, cache, self.device, self.threads)
             progress = None
             if self.verbose:
-                again, epochs = graph.split is not None and graph.split.fold is not None, schedule_on(graph, settings)
+                again = graph.split is not None and graph.split.fold is not None
+                epochs = schedule_on(graph, settings.within_budget())
                 progress = stack.enter_context(Progress(settings, epochs, again, "agssl: ", seeds=False))
             result = fit_one(job, seed, jobs, progress, watch or ignore)
         self._take(result.fitted)

@@ -20,7 +20,7 @@ from agssl.estimator import AGSSL
 from agssl.fitting.cross_validation import CrossValidation, cross_validation, make_folds
 from agssl.fitting.fit import Resources
 from agssl.fitting.job import check
-from agssl.search.run import FIRST_SEED, check_search, make_search, run_search
+from agssl.search.run import FIRST_SEED, check_search, make_search, run_search, searched
 from agssl.search.space import chosen_space
 
 log = logging.getLogger("agssl")
@@ -147,7 +147,7 @@ def tune(
         >>> model = AGSSL(**found.settings).fit(graph)  # doctest: +SKIP
     """
     model = AGSSL() if model is None else model
-    base, which, jobs = model.settings(), _seeds(seeds, FIRST_SEED), _jobs(n_jobs)
+    base, which, jobs = searched(model.settings()), _seeds(seeds, FIRST_SEED), _jobs(n_jobs)
     check_search(base, trials, which, model.threads, seconds)
     chosen = chosen_space(base, space)
     with _folder() as folder:

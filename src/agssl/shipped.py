@@ -51,11 +51,13 @@ def _names(settings: Settings) -> list[str]:
 def with_config(dataset: str, given: Mapping[str, Any], folder: Path = FOLDER) -> tuple[dict[str, Any], Path | None]:
     """Values for `Settings` from the dataset's config, those given on top; and the config, if there is one.
 
-    Weights of tasks that are not asked for are left out of a config's `alpha`.
+    Weights of tasks that are not asked for are left out of a config's `alpha`. An automatic pool has no config: it
+    finds out what suits the graph.
     """
     # A config is looked up by what decides its name; whatever else is wrong shows when all of it is put together.
-    naming = {name: given[name] for name in ("method", "integration", "strategy", "tasks") if name in given}
-    path = find_config(dataset, Settings().replace(**naming), folder)
+    names = ("method", "integration", "strategy", "tasks", "encoder", "teachers")
+    naming = Settings().replace(**{name: given[name] for name in names if name in given})
+    path = None if naming.automatic else find_config(dataset, naming, folder)
     if path is None:
         return dict(given), None
     values = read_toml(path) | dict(given)

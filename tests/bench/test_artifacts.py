@@ -17,8 +17,8 @@ from agssl.bench.scope import Scope
 from reference.records import record_of, records_of
 
 SCOPE = Scope(datasets=("citeseer", "cs"), seeds=(0, 1))
-# pictures of what "theory" computes are drawn where it is tested
-NAMES = [name for name in ARTIFACTS if ARTIFACTS[name].compute is None]
+# "theory" and "graphs", which are not the paper's, have tests of their own
+NAMES = [name for name in ARTIFACTS if name not in ("theory", "graphs")]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,6 +8,7 @@ from agssl.bench.cells import Cell, unique
 from agssl.bench.methods import TABLE_METHODS
 from agssl.config import Settings, effective
 from agssl.pretext import TASKS
+from reference.settings import FIVE
 
 
 def cell(seed: int = 0, dataset: str = "cora", cost: bool = False, curves: bool = False, **changes: object) -> Cell:
@@ -47,8 +48,8 @@ def test_a_changed_default_makes_a_new_cell(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_other_alphas_to_choose_from_make_a_new_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     def keys() -> list[str]:
-        choosing, some = Settings(), Settings(alpha={"clu": 1.0})
-        given = (Settings(alpha=1.0), Settings(alpha={"par": 1.0}), Settings(method="gcn"))
+        choosing, some = Settings(tasks=FIVE), Settings(tasks=FIVE, alpha={"clu": 1.0})
+        given = (Settings(tasks=FIVE, alpha=1.0), Settings(tasks=FIVE, alpha={"par": 1.0}), Settings(method="gcn"))
         return [Cell("cora", "any", settings, 0).key for settings in (choosing, some, *given)]
 
     before = keys()

@@ -48,6 +48,36 @@ def test_a_table_is_run_once_and_then_only_shown(agssl: Agssl, graph: Path) -> N
     assert not list((Path.cwd().parent / "cache" / "stages").rglob("*.safetensors"))
 
 
+def test_graphs_are_compared_and_listed(agssl: Agssl, graph: Path) -> None:
+    words = ("bench", "graphs", "--datasets", graph, "--methods", "linear,gcn,auto", "--seeds", 2, *QUICK)
+    done = agssl(*words)
+    assert done.code == 0, done.err
+    assert done.err.splitlines()[0] == "0 cells done before, 6 to run" and "missing" not in done.out
+    before = RECORDS.read_bytes()
+    assert len(before.splitlines()) == 6 and "| AGSSL auto minus best simple |" in done.out
+    again = agssl(*words, "--json")
+    assert again.code == 0 and again.err == "" and RECORDS.read_bytes() == before
+    rows = json.loads(again.out)
+    assert len(rows) == 8 and {row["method"] for row in rows} == {"linear", "gcn", "auto", "best-simple"}
+    for row in rows:
+        assert row["graph"] == "small" and row["metric"] == "accuracy" and 0 <= row["value"] <= 1 and row["seconds"] > 0
+
+
+def test_graphs_for_practice_are_found_below_the_data_folder(
+    agssl: Agssl, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGSSL_DATA", str(tmp_path / "data"))
+    words = ("bench", "graphs", "--datasets", "texas", "--methods", "lp", "--seeds", 1, *QUICK)
+    absent = agssl(*words)
+    assert absent.code == 0 and "practice/texas.npz is left out: " in absent.err
+    (tmp_path / "data" / "practice").mkdir(parents=True)
+    graph.rename(tmp_path / "data" / "practice" / "texas.npz")  # a folder, whatever its name
+    done = agssl(*words, "--json")
+    assert done.code == 0, done.err
+    assert [row["graph"] for row in json.loads(done.out)] == ["texas", "texas"]
+    assert json.loads(Path("results/bench/texas.jsonl").read_text())["dataset"] == "practice/texas.npz"
+
+
 def test_weights_of_tasks_are_set_as_for_fit(agssl: Agssl, graph: Path) -> None:
     words = ("bench", "table1", "--datasets", graph, "--methods", "agssl-ts", "--strategies", "jt", "--seeds", 1)
     words += (*QUICK, "--set", 'tasks=["clu"]', "--set", "alpha=clu=3", "--set", "student_tasks=clu=2")
@@ -100,6 +130,10 @@ def test_a_killed_run_goes_on_without_redoing_a_cell(agssl: Agssl, graph: Path) 
     [
         (("table3",), "unknown table or figure 'table3'; did you mean 'table"),
         (("table1", "--methods", "agsl-ts"), "unknown method 'agsl-ts'; did you mean 'agssl-ts'"),
+        (("graphs", "--methods", "agssl-ts"), "unknown method 'agssl-ts'"),
+        (("graphs", "--methods", "atuo"), "unknown method 'atuo'; did you mean 'auto'"),
+        (("graphs", "--datasets", "texsa"), "unknown dataset 'texsa'"),
+        (("table1", "--methods", "auto"), "unknown method 'auto'"),
         (("table1", "--strategies", "jt,fp"), "unknown strategy 'fp'"),
         (("table1", "--datasets", "corra"), "unknown dataset 'corra'; did you mean 'cora'"),
         (("table1", "--seeds", "a-b"), "seeds 'a-b' is not understood"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from .conftest import Agssl
 
 
@@ -17,6 +19,18 @@ def test_pack_then_fit_gives_the_result_of_the_original(agssl: Agssl, graph: Pat
     ]
     assert results[0]["test_accuracy"] == results[1]["test_accuracy"]
     assert results[0]["log_loss"] == results[1]["log_loss"]
+
+
+@pytest.mark.parametrize(
+    "words", [("--teachers", "clu@gcn,labels@linkx"), ("--student", "linkx"), ("--encoder", "linkx")]
+)
+def test_an_encoder_that_needs_the_whole_graph_says_so_of_one_on_disk(
+    agssl: Agssl, graph: Path, words: tuple[str, ...]
+) -> None:
+    assert agssl("data", "pack", graph, "packed").code == 0
+    done = agssl("fit", "packed", *words, "--tasks", "clu:clusters=3", "--epochs", 2, "--split", "benchmark")
+    assert done.code == 2 and "encoder 'linkx' reads the whole graph at once" in done.err
+    assert done.err.splitlines()[-1].endswith("is read from disk; use sage")
 
 
 def test_generate_then_info_and_fit(agssl: Agssl) -> None:

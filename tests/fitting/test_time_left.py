@@ -11,7 +11,7 @@ from agssl.fitting.schedule import Schedule, Unit
 from agssl.fitting.time_left import TimeLeft, stages
 from agssl.train.setup import schedule_of
 
-POOL = Settings()
+POOL = Settings(teachers=("paper",))
 # epochs and milliseconds an epoch of each training, of fits of the shipped settings with one thread
 FITS = {
     "cora 0": "183 9.4, 325 10.1, 148 4.8, 316 5.2, 151 6.9, 451 9.1, 178 5.9, 199 6.6, 147 8.1, 185 7.6, "

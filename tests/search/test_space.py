@@ -9,9 +9,11 @@ from agssl.config import Settings
 from agssl.pretext.prepare import make_task
 from agssl.search.space import all_of, settings_of, space_of, start
 
+PAPER = Settings(teachers=("paper",))
+
 
 def test_the_space_is_the_papers_with_dropout_and_one_alpha_a_task() -> None:
-    space = space_of(Settings())
+    space = space_of(PAPER)
     assert space["hidden"] == (32, 64, 128, 256, 512)
     assert space["tau"] == (1, 1.2, 1.5, 2, 3, 4, 5)
     assert space["beta"] == space["alpha.par"] == space["alpha.pairsim"] == (0.1, 0.5, 1, 5, 10, 20, 30)
@@ -58,7 +60,7 @@ def test_a_small_space_is_listed() -> None:
 
 
 def test_only_narrows_the_space() -> None:
-    assert set(space_of(Settings(), ["beta", "alpha"])) == {"beta", *(f"alpha.{t}" for t in Settings().tasks)}
+    assert set(space_of(PAPER, ["beta", "alpha"])) == {"beta", *(f"alpha.{t}" for t in PAPER.tasks)}
     with pytest.raises(SettingsError, match="unknown parameter 'bata'; did you mean 'beta'"):
         space_of(Settings(), ["bata"])
     with pytest.raises(SettingsError, match="alpha"):
@@ -109,7 +111,7 @@ def test_parameters_become_settings_and_the_rest_stays() -> None:
 
 
 def test_the_search_starts_at_the_settings_it_is_given() -> None:
-    base = Settings(hidden=256, beta=20.0, alpha={"par": 5.0}, student_dropout=0.7)
+    base = PAPER.replace(hidden=256, beta=20.0, alpha={"par": 5.0}, student_dropout=0.7)
     space = space_of(base)
     values = {name: space[name][position] for name, position in start(base, space).items()}
     assert (values["hidden"], values["beta"], values["alpha.par"], values["student_dropout"]) == (256, 20, 5, 0.7)

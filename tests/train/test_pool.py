@@ -25,7 +25,7 @@ from agssl.train.methods import train_method
 from agssl.train.pool import find_pool, greedy, greedy_votes
 from agssl.train.teachers import train_teacher
 from reference.graphs import blocks_graph
-from reference.settings import quick
+from reference.settings import FIVE, quick
 
 
 def context_of(graph: Graph, **changes: object) -> Context:
@@ -66,7 +66,14 @@ class TestSpecs:
         assert "\n" not in str(caught.value)
 
     def test_paper_is_the_five_tasks_on_a_gcn(self) -> None:
-        assert Settings(teachers=("paper",), tasks=("dgi",), encoder="sage") == Settings()
+        assert Settings(teachers=("paper",), tasks=("dgi",), encoder="sage") == Settings(tasks=FIVE)
+
+    def test_auto_is_the_default_and_gives_way_to_what_is_named(self) -> None:
+        assert Settings() == Settings(teachers=("auto",)) and Settings().automatic
+        assert Settings(tasks=("par",)).pool == Settings().replace(tasks=("par",)).pool == ("par",)
+        assert Settings(encoder="sage").pool == Settings().replace(encoder="gcn").pool == FIVE
+        assert not Settings(method="gcn").teachers and Settings(method="joint").tasks == FIVE
+        assert Settings(tasks=FIVE).replace(teachers=("auto",)).automatic
 
     def test_a_pool_without_members_is_refused(self) -> None:
         with pytest.raises(AgsslError, match="names nobody"):

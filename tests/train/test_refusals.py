@@ -16,7 +16,7 @@ from reference.settings import quick as settings
     "wrong",
     [
         {"tau": 0}, {"tau": -1.0}, {"tau": float("nan")}, {"hidden": 0}, {"layers": 0}, {"epochs": 0}, {"patience": 0},
-        {"tasks": ()}, {"tasks": "par"}, {"dropout": 1.0}, {"dropout": -0.1}, {"lr": 0}, {"beta": -1}, {"alpha": -1},
+        {"tasks": "par"}, {"dropout": 1.0}, {"dropout": -0.1}, {"lr": 0}, {"beta": -1}, {"alpha": -1},
         {"alpha": "best"}, {"alpha": {"par": -2}}, {"method": "agsl"}, {"strategy": "joint"}, {"folds": 1},
         {"weight_decay": float("inf")}, {"hidden": 2.5}, {"hidden": True}, {"head": "mlp"}, {"norm": "instance"},
         {"student_tasks": 20.0}, {"student_tasks": {"par": -1.0}}, {"student_tasks": {"par": "much"}},

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agssl.bench.cells import Cell
-from agssl.bench.methods import Method
+from agssl.bench.methods import TABLE_METHODS, Method
 from agssl.bench.records import CellRecord, Records
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Table
@@ -48,3 +48,5 @@ class Artifact:
     render: Callable[[Scope, Records], Rendered]
     figures: bool = False  # whether it needs the extra `plot`
     compute: Callable[[Scope, Path, Say], None] | None = None  # own work beside cells: scope, results folder, progress
+    methods: Iterable[str] = tuple(TABLE_METHODS)  # that `--methods` may name
+    listing: Callable[[Scope, Records], list[dict[str, Any]]] | None = None  # all that `--json` is to print of it

@@ -31,10 +31,12 @@ class Cell:
     curves: bool = False  # keep learning curves too
     cost: bool = False  # measure time and memory: in a process of its own, one at a time, nothing taken from a cache
     config: str | None = None  # the shipped config that settings came from; what it says is in the settings
+    whole: bool = False  # take nothing from other cells: its time is that of a fit, and its teachers are compared
+    tries: tuple[str, ...] = ()  # networks or classifiers, named as teachers are, of which validation chooses one
 
     @cached_property
     def key(self) -> str:
-        """A hash of the dataset, the settings that count, their plug-ins, the seed, and whether cost is measured."""
+        """A hash of the dataset, the settings that count, their plug-ins, the seed, and how it is measured."""
         settings = effective(self.settings)
         named = settings.get("tasks", ())
         choose = {task: make_task(task).alphas for task in named if self.settings.alpha_of(task) is None}
@@ -47,6 +49,7 @@ class Cell:
         settings |= {"plugins": hashes} if hashes else {}
         settings |= partition_plan(self.settings)
         parts = [SCHEMA, self.dataset, settings, self.seed, self.cost]
+        parts += [["whole", *self.tries]] if self.whole else []
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property
@@ -57,12 +60,12 @@ class Cell:
     @property
     def teacher_group(self) -> tuple[str, int, str, bool]:
         """Cells of one group train the same teachers, so it pays to run them one after the other."""
-        return self.dataset, self.seed, self.settings.strategy, self.cost
+        return self.dataset, self.seed, self.method if self.whole else self.settings.strategy, self.cost
 
     @property
-    def duration_group(self) -> tuple[str, str, str | None, bool]:
+    def duration_group(self) -> tuple[str, str, str | None, bool, bool]:
         """Cells of one group take about as long."""
-        return self.dataset, self.method, self.strategy, self.cost
+        return self.dataset, self.method, self.strategy, self.cost, self.whole
 
     def __str__(self) -> str:
         parts = [self.dataset, self.method, self.strategy, "cost" if self.cost else None, f"seed {self.seed}"]

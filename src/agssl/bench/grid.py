@@ -113,7 +113,7 @@ class TimeLeft:
         self._seconds: defaultdict[tuple, list[float]] = defaultdict(list)
         for record in records:
             kind = (record["dataset"], record["method"], record["strategy"], record["cost"])
-            self._note(kind, record["seconds"])
+            self._note((*kind, record.get("whole", False)), record["seconds"])
 
     def finish(self, cell: Cell, result: CellRecord | str) -> None:
         """Take a cell off what is left."""

@@ -14,7 +14,9 @@ from agssl.base.provenance import machine
 from agssl.base.system import peak_mb
 from agssl.base.version import __version__
 from agssl.bench.cells import SCHEMA, Cell, file_stem
+from agssl.bench.pools import FirstStudent, pool_record
 from agssl.bench.records import FORMAT, CellRecord
+from agssl.bench.tuned import tune
 from agssl.config import effective
 from agssl.data.graph import Graph
 from agssl.data.resolve import open_graph
@@ -47,12 +49,20 @@ class Workspace:
 def run_cell(workspace: Workspace, cell: Cell) -> CellRecord:
     """Fit a cell and measure it; gives its record."""
     graph = split_for(graph_of(cell.dataset), "benchmark", cell.seed)
-    # what is taken from the store is bit-equal to what would be trained here; only cost must not be measured so
-    checkpoints = None if cell.cost else CheckpointStore(workspace.checkpoints(cell))
-    where = Resources(workspace.cache / "targets", checkpoints, threads=workspace.threads)
-    result = fit(graph, cell.settings, cell.seed, where)
+    targets = workspace.cache / "targets"
+    if cell.tries:  # what is made of the graph before training, they share
+        where = Resources(targets, threads=workspace.threads)
+        found = tune(graph, cell.tries, cell.settings, cell.seed, where)
+        return plain(_about(cell, workspace) | found | {"peak_mb": peak_mb()})
+    # what is taken from the store is bit-equal to what would be trained here; only time must not be measured so
+    checkpoints = None if cell.cost or cell.whole else CheckpointStore(workspace.checkpoints(cell))
+    where = Resources(None if cell.whole else targets, checkpoints, threads=workspace.threads)
+    watch = FirstStudent()
+    result = fit(graph, cell.settings, cell.seed, where, watch)
     fitted = result.fitted
     record = _about(cell, workspace) | measure(fitted, graph)
+    if cell.whole:
+        record["pool"] = pool_record(result, graph, min(watch.seconds, result.seconds))
     record["by_degree"] = _by_degree(fitted, graph)
     if fitted.weights is not None:
         record["lambda_by_degree"] = _lambda_by_degree(fitted.weights, graph.degree)
@@ -81,7 +91,7 @@ def prepare_targets(workspace: Workspace, cell: Cell) -> None:
 
 
 def _about(cell: Cell, workspace: Workspace) -> CellRecord:
-    return {
+    about = {
         "format": FORMAT,
         "schema": SCHEMA,
         "key": cell.key,
@@ -96,6 +106,7 @@ def _about(cell: Cell, workspace: Workspace) -> CellRecord:
         "machine": machine(workspace.threads),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+    return about | {"whole": True} if cell.whole else about
 
 
 def _by_degree(fitted: FittedModel, graph: Graph) -> CellRecord:

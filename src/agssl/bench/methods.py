@@ -32,6 +32,8 @@ class Method:
         """What to fit on a dataset, and its config; later ones win: config, `base`, what makes this method, `more`."""
         kind = {"strategy": strategy if self.two_strategies else "jt"}
         given = {**_DATASETS.get(dataset, {}), **(base or {}), **self.changes, **kind, **more}
+        if not given.keys() & {"tasks", "teachers"}:
+            given["tasks"] = PAPER_TASKS
         values, path = with_config(dataset, given, folder)
         return Settings().replace(**values), None if path is None else path.name
 

@@ -23,6 +23,20 @@ PAPER_DATASETS = (
     "computers",
     "ogbn-arxiv",
 )  # the paper's order
+PRACTICE = tuple(
+    f"practice/{name}.npz"  # below AGSSL_DATA
+    for name in (
+        "texas",
+        "wisconsin",
+        "chameleon_filtered",
+        "actor",
+        "blogcatalog",
+        "cora_ml",
+        "acm",
+        "twitch_en",
+        "minesweeper",
+    )
+)  # graphs of other kinds
 CLOSE_UPS = ("citeseer", "cs")  # those that the paper looks at more closely
 TEN_SEEDS = ("cora", "citeseer", "pubmed")  # the others are larger, and get five
 STRATEGIES = {"jt": "joint training", "pf": "pre-training and fine-tuning"}

@@ -1,4 +1,4 @@
-"""`agssl bench`: the paper's tables and figures, as a grid of cells that goes on where it was."""
+"""`agssl bench`: tables and figures, the paper's and others, as a grid of cells that goes on where it was."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from agssl.bench.records import CellRecord
     from agssl.bench.scope import Scope
 
-WHAT = ("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory")
+WHAT = ("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory", "graphs")
 
 _EXAMPLES = """\
 examples:
@@ -31,6 +32,7 @@ examples:
   agssl bench fig8 --datasets citeseer --methods agssl-lf,agssl-ts,average
   agssl bench all --jobs 2
   agssl bench table2 --summary
+  agssl bench graphs --datasets texas,cora,my-graph/ --methods gcn,paper,auto
   agssl bench results
 
 Each cell of the grid (a dataset, method and seed) leaves a record in --out as soon as it is done. The same command,
@@ -40,7 +42,9 @@ given again, runs only what is missing. `results` runs nothing: it writes RESULT
 
 def add_parser(subparsers: Any) -> None:
     """Add `bench`."""
-    parser = command_parser(subparsers, "bench", "make the paper's tables and figures", _EXAMPLES)
+    parser = command_parser(
+        subparsers, "bench", "make the paper's tables and figures, and compare on any graphs", _EXAMPLES
+    )
     parser.add_argument("what", metavar="WHAT", help=f"{', '.join(WHAT)}, all, or results")
     parser.add_argument("--datasets", metavar="NAMES", help="with commas (default: the paper's)")
     parser.add_argument("--methods", metavar="NAMES", help="with commas, e.g. gcn,par,agssl-ts (default: the paper's)")
@@ -65,12 +69,13 @@ def add_parser(subparsers: Any) -> None:
 def run_bench(args: argparse.Namespace) -> int:
     """Run what is missing, then write and print the tables and figures."""
     from agssl.bench.catalog import ARTIFACTS
+    from agssl.bench.methods import TABLE_METHODS
 
     if args.what not in (*ARTIFACTS, "all", "results"):
         raise unknown_name("table or figure", args.what, (*ARTIFACTS, "all", "results"))
     names = ARTIFACTS if args.what in ("all", "results") else [args.what]
     chosen = {name: ARTIFACTS[name] for name in names}
-    scope = scope_of(args)
+    scope = scope_of(args, chosen[args.what].methods if len(chosen) == 1 else TABLE_METHODS)
     if args.threads < 1:
         raise SettingsError(f"threads = {args.threads}, but at least one is needed")
     check_jobs(args)
@@ -109,6 +114,7 @@ def _show(chosen: dict[str, Artifact], scope: Scope, grid: Grid, out: Path, as_j
     from agssl.bench.output import text_of, write_rendered
 
     values = {}
+    listing = next(iter(chosen.values())).listing if len(chosen) == 1 else None
     for name, artifact in chosen.items():
         rendered = artifact.render(scope, grid.records)
         files = write_rendered(out / "tables", name, rendered)
@@ -121,7 +127,9 @@ def _show(chosen: dict[str, Artifact], scope: Scope, grid: Grid, out: Path, as_j
         if not as_json:
             sys.stdout.write(f"{artifact.title}\n\n{text_of(rendered.table)}\n")
             say("written: " + ", ".join(str(path) for path in files))
-    if as_json:
+    if as_json and listing is not None:
+        sys.stdout.write(json_text(listing(scope, grid.records)))
+    elif as_json:
         left = sum(cell not in grid.records for cell in grid.wanted)
         sys.stdout.write(json_text({"cells": len(grid.wanted), "missing": left, "shown": values}))
 
@@ -165,9 +173,8 @@ def why_not(dataset: str) -> str | None:
         return str(error)
 
 
-def scope_of(args: argparse.Namespace) -> Scope:
-    """What the options ask for, checked."""
-    from agssl.bench.methods import TABLE_METHODS
+def scope_of(args: argparse.Namespace, known: Iterable[str]) -> Scope:
+    """What the options ask for, checked; `known` are the methods that they may name."""
     from agssl.bench.scope import STRATEGIES, Scope
 
     strategies = _names(args.strategies) or ()
@@ -176,8 +183,8 @@ def scope_of(args: argparse.Namespace) -> Scope:
             raise unknown_name("strategy", name, STRATEGIES)
     methods = _names(args.methods)
     for name in methods or ():
-        if name not in TABLE_METHODS:
-            raise unknown_name("method", name, TABLE_METHODS)
+        if name not in known:
+            raise unknown_name("method", name, known)
     datasets = _names(args.datasets)
     return Scope(
         None if datasets is None else tuple(_dataset(name) for name in datasets),
@@ -193,10 +200,15 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 
 
 def _dataset(name: str) -> str:
-    """A dataset by its one name, or a path to a graph of the user's own."""
+    """A dataset by its one name, or a path to a graph of the user's own; one for practice also without its folder."""
+    from agssl.bench.scope import PRACTICE
     from agssl.data.datasets import dataset_spec, is_dataset
+    from agssl.data.resolve import find_path
 
-    return name if not is_dataset(name) and Path(name).exists() else dataset_spec(name).name
+    practice = {Path(path).stem: path for path in PRACTICE}
+    if is_dataset(name) or (find_path(name) is None and name not in practice):
+        return dataset_spec(name).name
+    return name if find_path(name) is not None else practice[name]
 
 
 def _change(text: str) -> tuple[str, Any]:

@@ -103,7 +103,7 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.base.system import peak_mb
     from agssl.fitting.job import Job, check
     from agssl.fitting.progress import Progress
-    from agssl.fitting.schedule import teacher_units
+    from agssl.fitting.schedule import most_at_once
     from agssl.fitting.seeds import fit_seeds
     from agssl.fitting.summary import summarise
     from agssl.fitting.verdict import stored_answers, verdict
@@ -150,7 +150,7 @@ def run_fit(args: argparse.Namespace) -> int:
 
     settings = plan.settings
     folded = graph if splits[0].fold is None else graph.with_split(splits[0])  # a network for each fold takes memory
-    units = max(len(plan.seeds), len(teacher_units(settings, plan.seeds)))  # no more can be done side by side
+    units = most_at_once(settings, plan.seeds)
     here = max(1, cores() // args.threads) if args.device == "cpu" and args.track is None else 1
     jobs = min(args.jobs or (here if args.ray or not with_ray(args) else 1), units)
     jobs = args.workers if args.workers > 1 else jobs
@@ -191,7 +191,7 @@ def run_fit(args: argparse.Namespace) -> int:
             workers=args.workers,
         )
         start = time.perf_counter()
-        with Progress(settings, schedule_on(graph, settings), splits[0].fold is not None) as progress:
+        with Progress(settings, schedule_on(graph, settings.within_budget()), splits[0].fold is not None) as progress:
             follow = progress if args.track is None else Following(progress, args.track, Path(out), settings)
             results = fit_seeds(job, plan.seeds, jobs, observer=follow, finished=finished, cluster=cluster)
         summary = summarise(graph.name, settings, results)

@@ -13,7 +13,10 @@ _MOST_CLASSES = 10  # that fit on a screen; --json has them all
 def show(summary: dict[str, Any]) -> None:
     """Print the results of a run; warnings go to stderr (see `warn`)."""
     method, count = summary["method"], len(summary["seeds"])
-    details = ", ".join(str(summary[key]) for key in ("integration", "strategy", "encoder") if summary[key])
+    automatic = summary.get("effort")  # of an automatic pool
+    names = ("integration", "strategy", "encoder") if automatic is None else ("integration",)
+    details = ", ".join(str(summary[key]) for key in names if summary[key])
+    details += "" if automatic is None else f", automatic pool, effort {automatic}"
     heading = f"{summary['dataset']}: {method}" + (f" ({details})" if details else "")
     out = console()
     out.print(f"{heading}, {count} seed{'s' * (count > 1)}, {summary['seconds']:.1f} seconds", soft_wrap=True)
@@ -45,9 +48,8 @@ def show(summary: dict[str, Any]) -> None:
     if summary["task_weights"] and not summary["teachers"]:
         weights = ", ".join(f"{task} {_number(weight)}" for task, weight in summary["task_weights"].items())
         out.print(f"task weights: {weights}", soft_wrap=True)
-    left = [one for one in summary["teachers"] if not one.get("kept", 1)]
-    if left:
-        out.print(_left_out(left), soft_wrap=True)
+    if automatic is not None:
+        out.print(_tried(summary["teachers"], count))
     for line in _truth(summary):
         out.print(line, soft_wrap=True)
     out.print(f"the run is in {summary['run']}", soft_wrap=True)
@@ -59,11 +61,14 @@ def warn(summary: dict[str, Any]) -> None:
         say(f"WARNING: {text}")
 
 
-def _left_out(found: list[dict[str, Any]]) -> str:
-    """The teachers that were tried in vain, best first."""
-    order = sorted(found, key=lambda one: -one["val_accuracy"]["mean"])
-    names = [f"{one['name']} {100 * one['val_accuracy']['mean']:.1f}" for one in order]
-    return f"tried and left out (held-out %): {', '.join(names)}"
+def _tried(found: list[dict[str, Any]], seeds: int) -> Any:
+    """What the automatic pool tried, likeliest first, what it cost, and its share in the selections."""
+    rows = table("tried", "held-out %", "log-loss", "seconds", "share", "kept", left=("tried",))
+    for one in sorted(found, key=lambda one: one["log_loss"]):
+        kept = "" if not one["kept"] else "yes" if seeds == 1 else f"{one['kept']} of {seeds}"
+        figures = (f"{100 * one['val_accuracy']['mean']:.1f}", _number(one["log_loss"]), f"{one['seconds']:.1f}")
+        rows.add_row(one["name"], *figures, f"{one['share']:.0%}", kept)
+    return rows
 
 
 def _truth(summary: dict[str, Any]) -> list[str]:

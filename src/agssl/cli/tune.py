@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,11 +91,11 @@ def run_tune(args: argparse.Namespace) -> int:
     check_jobs(args)
     from agssl.data.fetch import data_folders
     from agssl.data.resolve import open_graph
-    from agssl.search.run import FIRST_SEED, check_search, make_search, run_search
+    from agssl.search.run import FIRST_SEED, check_search, make_search, run_search, searched
     from agssl.search.space import space_of
     from agssl.shipped import config_name
 
-    seeds = parse_seeds(args.tuning_seeds, FIRST_SEED)
+    plan, seeds = replace(plan, settings=searched(plan.settings)), parse_seeds(args.tuning_seeds, FIRST_SEED)
     check_search(plan.settings, args.trials, seeds, args.threads, args.seconds)
     only = None if args.only is None else [name.strip() for name in args.only.split(",") if name.strip()]
     space = space_of(plan.settings, only)

@@ -1,7 +1,8 @@
 """Settings: each described once, checked, read from TOML and written to it."""
 
 from agssl.config.describe import Description, SearchRange, described, documented
-from agssl.config.fields import DESCRIBED, METHODS, PAPER_TASKS, WEIGHTS_FROM, SettingFields
+from agssl.config.effort import EFFORTS, PAPER_TASKS
+from agssl.config.fields import DESCRIBED, METHODS, WEIGHTS_FROM, SettingFields
 from agssl.config.files import RUN_KEYS, none_for_zero, read_toml
 from agssl.config.kinds import Alpha, parse_alpha, parse_task_weights
 from agssl.config.old_names import renamed
@@ -10,6 +11,7 @@ from agssl.config.teacher import LABELS, TeacherSpec, parse_network
 
 __all__ = [
     "DESCRIBED",
+    "EFFORTS",
     "LABELS",
     "METHODS",
     "PAPER_TASKS",

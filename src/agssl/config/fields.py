@@ -11,9 +11,9 @@ from typing import Any
 
 from agssl.config.class_kinds import ClassName, ClassWeight, ClassWeights, Threshold, ThresholdKind
 from agssl.config.describe import SearchRange, described, descriptions, setting
+from agssl.config.effort import EFFORTS
 from agssl.config.kinds import Alpha, AlphaKind, Choice, Flag, Name, Names, Number, TaskWeights, Whole
 
-PAPER_TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
 METHODS = ("agssl", "gcn", "single", "joint", "autossl")
 WEIGHTS_FROM = ("val", "crossfit", "train")
 FEATURE_NORMS = ("none", "l2", "binary")
@@ -47,9 +47,10 @@ class SettingFields:
         "searched)",
     )
     tasks: tuple[str, ...] = setting(
-        default=PAPER_TASKS,
-        kind=Names(),
-        help="pretext tasks by name; settings of a task after colons, as in par:parts=100",
+        default=(),
+        kind=Names(some=True),
+        help="pretext tasks by name, on the encoder; settings of a task after colons, as in par:parts=100; without "
+        "any, method agssl trains what teachers says, and others the paper's five",
         methods=_WITH_TASKS,
         kw_only=False,
     )
@@ -74,13 +75,22 @@ class SettingFields:
         counts=lambda settings: settings.encoder != "gcn",  # results without it are those of gcn
     )
     teachers: tuple[str, ...] = setting(
-        default=(),
+        default=("auto",),
         kind=Names(some=True),
         help="auto: the fit finds out which encoders, views and tasks suit the graph; paper: the paper's five tasks on "
         "gcn; or a list, each a task (or labels), an encoder and settings of its network, as in "
-        "par@gcn,labels@mlp:feature_norm=l2,labels@gcn:view=knn; without any, the tasks on the encoder",
+        "par@gcn,labels@mlp:feature_norm=l2,labels@gcn:view=knn; where tasks or an encoder are "
+        "named, these tasks (or the paper's) on that encoder",
         methods=("agssl",),
         counts=lambda settings: bool(settings.teachers),
+    )
+    effort: str = setting(
+        default="standard",
+        kind=Choice(names=tuple(EFFORTS)),
+        help="what teachers=auto may cost: quick (seconds, no pretext task), standard, or best (more tasks on more "
+        "encoders, several seeds of each)",
+        methods=("agssl",),
+        counts=lambda settings: settings.automatic and settings.effort != "standard",
     )
     student: str = setting(
         default="",

@@ -9,9 +9,10 @@ from typing import Any
 
 from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.spec import Spec
-from agssl.config.fields import DESCRIBED, PAPER_TASKS, SettingFields
+from agssl.config.effort import EFFORTS, IN_PARTS, PAPER_TASKS, Effort
+from agssl.config.fields import DESCRIBED, SettingFields
 from agssl.config.old_names import renamed
-from agssl.config.teacher import AUTO, LABELS, PAPER, SCOUTS, TeacherSpec
+from agssl.config.teacher import AUTO, LABELS, PAPER, TeacherSpec
 
 
 @dataclass(unsafe_hash=True)
@@ -48,6 +49,10 @@ class Settings(SettingFields):
             self._keep("teachers", ())
             self._keep("tasks", PAPER_TASKS)
             self._keep("encoder", "gcn")
+        if self.automatic and (self.tasks or self.method != "agssl" or self.encoder != "gcn"):  # something is named
+            self._keep("teachers", ())
+        if not self.tasks and not self.teachers and self.method != "gcn":
+            self._keep("tasks", PAPER_TASKS)
         if AUTO in self.teachers and not self.automatic:
             raise SettingsError("teachers = auto finds all teachers itself; leave the others out")
         for number, text in enumerate(self.teachers):
@@ -57,10 +62,6 @@ class Settings(SettingFields):
         if self.teachers and self.method != "agssl":
             raise SettingsError(
                 f"teachers are those of method agssl, but the method is {self.method}; leave them out, or name tasks"
-            )
-        if not self.tasks and self.method != "gcn":
-            raise SettingsError(
-                f"no task is named, but method {self.method!r} needs at least one, e.g. {', '.join(PAPER_TASKS)}"
             )
         for number, text in enumerate(self.tasks):
             if text in self.tasks[:number]:
@@ -114,7 +115,7 @@ class Settings(SettingFields):
         (('par', 'clu'), ('labels@mlp',))
         """
         if self.automatic:
-            return tuple(text for part in SCOUTS for text in part)
+            return self.budget.scouts
         return self.teachers or self.tasks
 
     @property
@@ -122,9 +123,30 @@ class Settings(SettingFields):
         """Whether the fit finds its teachers itself; `pool` is then what it tries first."""
         return self.teachers == (AUTO,)
 
+    @property
+    def budget(self) -> Effort:
+        """What the automatic pool tries."""
+        return EFFORTS[self.effort] if self.batch in ("auto", "full") else IN_PARTS
+
+    def within_budget(self) -> Settings:
+        """The settings that networks of an automatic pool are trained with: epochs and students at most as it allows.
+
+        >>> Settings(effort="quick").within_budget().epochs, Settings(tasks=("par",)).within_budget().epochs
+        (100, 500)
+        """
+        if not self.automatic:
+            return self
+        most = self.budget
+        patience = most.patience if self.patience is None else min(self.patience, most.patience)
+        epochs, generations = min(self.epochs, most.epochs), min(self.generations, most.generations)
+        return dataclasses.replace(self, patience=patience, epochs=epochs, generations=generations)
+
     def of_network(self, encoder: str | None, changes: Mapping[str, Any]) -> Settings:
         """The same for a network with an encoder and settings of its own."""
-        return self.replace(encoder=encoder or self.encoder, **changes)
+        found = dataclasses.replace(self, encoder=encoder or self.encoder, **changes)
+        found._keep("teachers", self.teachers)  # an encoder of one network is none of the fit
+        found._keep("tasks", self.tasks)
+        return found
 
     @property
     def all_tasks(self) -> tuple[str, ...]:
@@ -138,7 +160,7 @@ class Settings(SettingFields):
         if self.method != "agssl":
             return tuple(dict.fromkeys(self.tasks))
         own = () if self.student_tasks is None else tuple(self.student_tasks)
-        taught = list(PAPER_TASKS) if self.automatic else [TeacherSpec.parse(text).task for text in self.pool]
+        taught = list(self.budget.tasks) if self.automatic else [TeacherSpec.parse(text).task for text in self.pool]
         return tuple(dict.fromkeys((*(task for task in taught if task != LABELS), *own)))
 
     def of_teacher(self, text: str) -> Settings:
@@ -150,16 +172,26 @@ class Settings(SettingFields):
         spec, alpha = TeacherSpec.parse(text), self.alpha
         if isinstance(alpha, Mapping):
             alpha = {name: value for name, value in alpha.items() if name == Spec.parse(spec.task).name}
-        alone = self.replace(teachers=(), student="").of_network(spec.encoder, spec.settings)
+        own = {"encoder": spec.encoder or self.encoder, "teachers": (), "student": ""} | dict(spec.settings)
         if spec.task == LABELS:
-            return alone.replace(method="gcn", alpha=None)
-        return alone.replace(method="single", tasks=(spec.task,), alpha=alpha)
+            return self.replace(method="gcn", alpha=None, **own)
+        return self.replace(method="single", tasks=(spec.task,), alpha=alpha, **own)
 
     def replace(self, **changes: Any) -> Settings:
-        """The same settings with some changed; unknown names are refused."""
+        """The same settings with some changed; unknown names are refused.
+
+        An automatic pool gives way to tasks or another method that is named, and to the paper's tasks on an encoder.
+
+        >>> Settings().replace(tasks=("par",)).pool, Settings().replace(encoder="sage").pool
+        (('par',), ('par', 'clu', 'dgi', 'pairdis', 'pairsim'))
+        """
         for name in changes:
             if name not in DESCRIBED:
                 raise unknown_name("setting", name, DESCRIBED)
+        if self.automatic and "encoder" in changes and "teachers" not in changes:
+            changes = {"tasks": PAPER_TASKS} | changes
+        elif changes.get("teachers") in ((AUTO,), [AUTO]):
+            changes = {"tasks": ()} | changes
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:

@@ -29,23 +29,6 @@ OF_NETWORK = (
 
 
 AUTO, PAPER = "auto", "paper"  # a pool that the fit finds; the paper's five tasks on a GCN
-# What the automatic pool tries on the labels alone: first those that also tell how features are to be scaled.
-SCOUTS = (
-    ("labels@mlp", "labels@gcn"),
-    (
-        "labels@linear",
-        "labels@linear:k=0",
-        "labels@lp",
-        "labels@sage",
-        "labels@appnp",
-        "labels@gpr:teleport=0.5",
-        "labels@ppr",
-        "labels@hops",
-        "labels@linkx",
-        "labels@gcn:view=knn",
-    ),
-)
-SMALL_SCOUTS = (("labels@gcn",), ("labels@sage", "labels@mlp"))  # of a graph that is trained in parts
 
 
 @dataclass(frozen=True)
@@ -56,11 +39,13 @@ class TeacherSpec:
         task: a pretext task with its settings, or `labels`.
         encoder: a name with settings of its own; None: that of the fit.
         settings: of its network, where they differ from those of the fit.
+        seed: one teacher may be trained several times, with other random numbers.
     """
 
     task: str
     encoder: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
 
     @classmethod
     def parse(cls, text: str) -> TeacherSpec:
@@ -75,7 +60,12 @@ class TeacherSpec:
         task, at, where = text.strip().partition("@")
         if not task or (at and not where):
             raise SettingsError(f"the teacher {text!r} is not understood; write a task and an encoder, as in par@gcn")
-        return cls(task, *parse_network(where)) if at else cls(task)
+        if not at:
+            return cls(task)
+        where, _, seed = where.partition(":seed=")
+        if seed and not seed.isdecimal():
+            raise SettingsError(f"the teacher {text!r}: seed = {seed}, but it is a whole number, and stands last")
+        return cls(task, *parse_network(where), int(seed or 0))
 
 
 def parse_network(text: str) -> tuple[str, dict[str, Any]]:

@@ -17,6 +17,15 @@ from agssl.data.splits import make_split
 log = logging.getLogger("agssl")
 
 
+def find_path(text: str) -> Path | None:
+    """Where a graph of the user's own is: here, or else (a file, or what is in a folder) below AGSSL_DATA."""
+    path, root = Path(text), data_folders().root
+    if path.exists():
+        return path
+    named = root is not None and (path.suffix or len(path.parts) > 1)
+    return root / path if root is not None and named and (root / path).exists() else None
+
+
 def open_graph(
     text: str,
     /,  # or the option `text`, which names columns, would be taken for it
@@ -36,7 +45,7 @@ def open_graph(
     """The graph that `text` names, with a split; a dataset's name comes before a file of the same name.
 
     Args:
-        text: a dataset's name, or a path for `read_graph`.
+        text: a dataset's name, or a path for `read_graph`, which may begin below AGSSL_DATA.
         split: see `agssl.data.splits`; None leaves the split that came with the data, if any.
         seed: of the draw, where the split is drawn.
         knn: for `read_graph`.
@@ -57,10 +66,10 @@ def open_graph(
         for given in TableOptions.of(options).given():
             raise SettingsError(f"{given} is for tables, but the dataset {text} brings its own features; leave it out")
         graph = read_dataset(dataset_spec(text), data_folders(), say)
-    elif Path(text).exists():
+    elif (path := find_path(text)) is not None:
         weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted, "columns": columns}
         how = weights | options
-        graph = read_graph(text, knn=knn, knn_metric=knn_metric, label=label, require_labels=require_labels, **how)
+        graph = read_graph(path, knn=knn, knn_metric=knn_metric, label=label, require_labels=require_labels, **how)
     elif "/" in text or "\\" in text or Path(text).suffix:
         raise DataError(f"{text} does not exist; check the path, or name a dataset: {', '.join(DATASETS)}")
     else:

@@ -18,7 +18,7 @@ from agssl.base.world import World
 from agssl.config import LABELS, Settings, TeacherSpec, parse_network
 from agssl.data.graph import Graph
 from agssl.encoders import Network, Shape
-from agssl.fitting.fit import Resources, fit, split_for
+from agssl.fitting.fit import Resources, fit, split_for, use_threads
 from agssl.fitting.schedule import Unit
 from agssl.integrate import INTEGRATORS
 from agssl.metrics import accuracy, evaluate, per_class, softmax
@@ -27,8 +27,10 @@ from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore
 from agssl.store.fitted import FittedModel, judged
 from agssl.store.run_writer import write_seed
+from agssl.train.context import Context
 from agssl.train.evolution import check_evolution
-from agssl.train.loop import Watch, ignore
+from agssl.train.loop import Training, Watch, ignore
+from agssl.train.pool import try_teacher
 from agssl.train.setup import batches_of
 from agssl.train.teachers import check_teacher
 
@@ -110,13 +112,32 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore, before: float = 0.0) ->
 
 
 def fit_teacher(job: Job, unit: Unit, watch: Watch = ignore) -> Metrics:
-    """Train a teacher at one alpha, so that `fit_seed` finds it among what it keeps in the job's folder."""
+    """Train a teacher at one alpha, so that `fit_seed` finds it among what it keeps in the job's folder.
+
+    Of an automatic pool at all its alphas; what it scored decides on others.
+    """
     assert unit.task is not None
     where = resources(job, unit.seed, keep_all=True)  # however quick: another process will want it
+    if job.settings.automatic:
+        return fit_candidate(job, unit, where, watch)
     settings = job.settings.of_teacher(unit.task)
     settings = settings if settings.method == "gcn" else settings.replace(alpha=unit.alpha)
     result = fit(split_for(job.graph, job.split, unit.seed), settings, unit.seed, where, watch, folds_only=True)
     return {"best": result.fitted.best, "epochs": result.epochs}
+
+
+def fit_candidate(job: Job, unit: Unit, where: Resources, watch: Watch = ignore) -> Metrics:
+    """Try a teacher of an automatic pool."""
+    assert unit.task is not None
+    graph, settings = split_for(job.graph, job.split, unit.seed).hide_test(), job.settings.within_budget()
+    training = Training(watch=watch, checkpoints=where.checkpoints)
+    with use_threads(where.threads):
+        context = Context.of(graph, settings, training, Rng(unit.seed), where.cache, where.device)
+        tried = try_teacher(context, unit.task)
+    if tried is None:
+        return {"best": {}, "epochs": {}}
+    network, stage = tried.teacher.network, f"teacher {unit.task}"
+    return {"best": network.best, "epochs": {stage: len(network.history)}, "log_loss": tried.about.log_loss}
 
 
 def do_unit(job: Job, unit: Unit, watch: Watch = ignore) -> Metrics:

@@ -103,7 +103,7 @@ class Progress(Observer):
         assert self.left is not None
         here = unit in self.left.here
         self._tell(unit, self.left.end(unit, seconds, sum(metrics["epochs"].values())))
-        if unit.task is not None and not here and (self.live is not None or seconds > _WORTH):
+        if unit.task is not None and metrics["best"] and not here and (self.live is not None or seconds > _WORTH):
             best = f"best validation {metrics['best']['val_accuracy']:.1%}, {sum(metrics['epochs'].values())} epochs"
             self._say(f"{self._name(unit, f'teacher {unit.task}')}: {best}, {seconds:.1f} s{self._time_left()}")
         if self.live is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agssl.config import LABELS, Settings, TeacherSpec
 from agssl.pretext.prepare import alphas_of
 from agssl.simple import is_simple
+from agssl.train.pool import next_round, round_sizes
 
 
 @dataclass(frozen=True)
@@ -23,17 +25,31 @@ class Unit:
 def teacher_units(settings: Settings, seeds: Sequence[int]) -> list[Unit]:
     """The trainings of all teachers of these seeds, the first alpha of each before the second of any.
 
-    So one process has prepared a task's targets by the time that another wants them. (None of an automatic pool: which
-    come next depends on those before.)
+    So one process has prepared a task's targets by the time that another wants them. Of an automatic pool it is the
+    first round: which come next depends on those.
     """
-    if settings.automatic:
-        return []
+    if settings.automatic:  # quick ones are over before another process is up
+        return [unit for seed in seeds for unit in _round(settings, seed, {})] if settings.effort != "quick" else []
     alphas = teacher_alphas(settings)
     rounds = range(max(map(len, alphas.values()), default=0))
     found = [
         Unit(seed, text, alphas[text][k]) for k in rounds for seed in seeds for text in alphas if k < len(alphas[text])
     ]
     return found if len(found) > len(seeds) else []  # one training per seed has nothing beside it
+
+
+def most_at_once(settings: Settings, seeds: Sequence[int]) -> int:
+    """How many units of these seeds can be done side by side."""
+    if settings.automatic and settings.effort != "quick":
+        return max(round_sizes(settings)) * len(seeds)
+    return max(len(seeds), len(teacher_units(settings, seeds)))
+
+
+def _round(settings: Settings, seed: int, found: dict[str, float]) -> list[Unit]:
+    """The next trainings of an automatic pool; classifiers without training are left to the seed itself."""
+    texts = next_round(settings, found)
+    found |= {text: math.inf for text in texts if is_simple(TeacherSpec.parse(text).encoder)}
+    return [Unit(seed, text) for text in texts if text not in found]
 
 
 def teacher_alphas(settings: Settings) -> dict[str, tuple[float, ...]]:
@@ -57,6 +73,7 @@ class Schedule:
 
     As many seeds as fill all processes, again and again, are done whole: that takes least. The teachers of those that
     are over are trained one by one, by whichever process is free, and each such seed follows when it has its teachers.
+    Those of an automatic pool come in rounds: when one has ended, what its teachers scored decides on the next.
 
     Args:
         seeds: in this order.
@@ -67,18 +84,28 @@ class Schedule:
 
     def __init__(self, seeds: Sequence[int], settings: Settings, jobs: int, apart: bool = True) -> None:
         over = len(seeds) % jobs if apart else 0
+        self.settings = settings
+        self.found: dict[int, dict[str, float]] = {seed: {} for seed in seeds}  # log-losses in an automatic pool
         self.teachers = teacher_units(settings, seeds[len(seeds) - over :])
         over = over if self.teachers else 0
         self.whole = [Unit(seed) for seed in seeds[: len(seeds) - over]]
         self.after = [Unit(seed) for seed in seeds[len(seeds) - over :]]  # the seeds whose teachers are trained first
-        self.jobs = max(1, min(jobs, max(len(self.whole), len(self.teachers))))
+        most = most_at_once(settings, seeds[len(seeds) - over :]) if over else 0
+        self.jobs = max(1, min(jobs, max(len(self.whole), most)))
         self.begun: list[Unit] = []
         self.ended: set[Unit] = set()
 
     @property
     def units(self) -> list[Unit]:
-        """All of them, those that are wanted first first."""
-        return [*self.whole, *self.teachers, *self.after]
+        """All of them, those that are wanted first first; some of an automatic pool are only counted so far."""
+        later = []
+        if self.settings.automatic:
+            for unit in self.after:
+                known = len(self.teachers_of(unit))
+                later += [
+                    Unit(unit.seed, f"of a later round, {k}") for k in range(known, sum(round_sizes(self.settings)))
+                ]
+        return [*self.whole, *self.teachers, *later, *self.after]
 
     def next(self, other: bool = False) -> Unit | None:
         """Begin a unit; None while there is none that can be begun.
@@ -94,9 +121,14 @@ class Schedule:
                 return unit
         return None
 
-    def end(self, unit: Unit) -> None:
-        """Note that a unit is done."""
+    def end(self, unit: Unit, log_loss: float = math.inf) -> None:
+        """Note that a unit is done, and what a teacher of an automatic pool scored."""
         self.ended.add(unit)
+        if unit.task is not None and self.settings.automatic:
+            found = self.found[unit.seed]
+            found[unit.task] = log_loss
+            if all(one in self.ended for one in self.teachers if one.seed == unit.seed):
+                self.teachers += _round(self.settings, unit.seed, found)
 
     def teachers_of(self, unit: Unit) -> list[Unit]:
         """The units that a seed waits for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +19,7 @@ from agssl.data.graph import Graph
 from agssl.encoders import ENCODERS
 from agssl.fitting.fit import FitResult, fit, split_for
 from agssl.fitting.job import Job, Metrics, do_elsewhere, do_unit, fit_teacher, prepare, resources
-from agssl.fitting.schedule import Schedule, Unit, teacher_units
+from agssl.fitting.schedule import Schedule, Unit, most_at_once
 from agssl.fitting.together import fit_together
 from agssl.integrate import INTEGRATORS
 from agssl.pretext.base import TASKS
@@ -113,7 +114,7 @@ def jobs_for(graph: Graph, settings: Settings, asked: int | None, threads: int =
         return 1
     if settings.batch == "auto" and batch_mode(graph, settings) != "full":
         return 1
-    most = len(teacher_units(settings, [0]))
+    most = most_at_once(settings, [0])
     if asked == -1:
         asked = jobs_that_fit(graph, settings, max(1, cores() // threads))
     return max(1, min(asked or 1, most))
@@ -175,7 +176,7 @@ def run_units(
     def end(unit: Unit, metrics: Metrics) -> None:
         seconds = time.perf_counter() - began[unit]
         taken[unit.seed] = taken.get(unit.seed, 0.0) + seconds
-        schedule.end(unit)
+        schedule.end(unit, metrics.get("log_loss", math.inf))
         hears.ended(unit, seconds, metrics)
         done(unit, metrics)
 

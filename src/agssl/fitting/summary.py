@@ -27,6 +27,7 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         else list(settings.pool if settings.method == "agssl" else settings.tasks),
         "strategy": None if settings.method == "gcn" else settings.strategy,
         "encoder": settings.encoder,
+        "effort": settings.effort if settings.automatic else None,
         "seeds": [metrics["seed"] for metrics in results],
         "test_accuracy": spread([test["accuracy"] for test in tested]),
         "val_accuracy": spread([metrics["val"]["accuracy"] for metrics in results]),
@@ -70,12 +71,19 @@ def _teachers(metric: str, results: Sequence[Metrics]) -> list[Metrics]:
         rows.append(row | {"seconds": _mean([one.get("seconds") for one in group])})
     kept = {row["name"] for row in rows}
     tried = [one for metrics in results for one in metrics.get("tried", ())]
+    for row in rows:
+        row |= _as_tried([one for one in tried if one["name"] == row["name"]])
     for name in dict.fromkeys(one["name"] for one in tried if one["name"] not in kept):
         group = [one for one in tried if one["name"] == name]
         row = {key: group[0][key] for key in ("name", "task", "encoder", "view")}
         row |= {"alpha": [], "val_accuracy": spread([one["accuracy"] for one in group]), "test_accuracy": spread([])}
-        rows.append(row | {"weight": None, "kept": 0, "seconds": _mean([one["seconds"] for one in group])})
+        rows.append(row | {"weight": None, "kept": 0} | _as_tried(group))
     return rows
+
+
+def _as_tried(group: Sequence[Metrics]) -> Metrics:
+    """What the automatic pool noted of a teacher."""
+    return {name: _mean([one[name] for one in group]) for name in ("log_loss", "share", "seconds")} if group else {}
 
 
 def spread(values: Sequence[float | None]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from agssl.pretext.prepare import alphas_of
 from agssl.store.checkpoints import Record
 from agssl.train.loop import Schedule as Epochs
 from agssl.train.loop import by_loss, by_metric
+from agssl.train.pool import round_sizes
 
 GUESS = 2.25  # epochs of a training, in units of its patience, before one has ended
 REPLAYED = 2e-4  # seconds of an epoch, below which it was found and not trained
@@ -38,7 +39,9 @@ def stages(settings: Settings, again: bool = False) -> list[str]:
     """
     method, last = settings.method, "student" if settings.method == "agssl" else settings.method
     found: list[str] = []
-    if method in ("agssl", "single"):
+    if settings.automatic:  # names are not known yet
+        found = [f"teacher {number}" for number in range(sum(round_sizes(settings)))]
+    elif method in ("agssl", "single"):
         for text, alphas in teacher_alphas(settings).items():
             last = last if method == "agssl" else f"teacher {text}"
             found += _network(f"teacher {text}", settings) * len(alphas)
@@ -131,6 +134,8 @@ class TimeLeft:
             left = self.here[unit]
             if stage in left:
                 del left[: left.index(stage)]  # what is before it was left out
+            elif closed is not None:  # a teacher of an automatic pool, whose name was not known before
+                del left[:1]
             run = self.running = Running(stage, now, now)
         run.now, run.epochs = now, int(record["epoch"]) + 1
         score = self.score(record) if "val_loss" in record else by_loss(record)

@@ -39,6 +39,11 @@ class Found:
     importances: dict[str, float]
 
 
+def searched(settings: Settings) -> Settings:
+    """What a search begins with: an automatic pool finds out by itself what suits a graph, so it is the paper's."""
+    return settings.replace(teachers=("paper",)) if settings.automatic else settings
+
+
 def check_search(
     base: Settings, trials: int, seeds: Sequence[int], threads: int = 1, seconds: float | None = None
 ) -> None:

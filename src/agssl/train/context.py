@@ -45,6 +45,7 @@ class Candidate:
     accuracy: float  # on held-out nodes
     log_loss: float  # there, at its best temperature
     seconds: float
+    share: float = 0.0  # in the selections
     kept: bool = False
 
 

@@ -71,7 +71,7 @@ class Estimate:
 def estimate(graph: Graph, settings: Settings) -> Estimate:
     """The peak of one fit of a graph (with or without a split) by these settings; `auto` counts as full-batch."""
     if settings.method == "agssl" and settings.automatic:  # what would be too large is not tried
-        return estimate(graph, settings.replace(teachers=()))
+        return estimate(graph, settings.replace(teachers=(), tasks=PAPER_TASKS))
     if settings.method == "agssl" and settings.teachers:
         return _pool(graph, settings)
     groups = _groups(graph, settings)

@@ -50,7 +50,7 @@ def train_method(
     if settings.batch == "auto":
         settings = settings.replace(batch=batch_mode(graph, settings))
     training = Training(watch=watch, checkpoints=checkpoints)
-    context = Context.of(graph, settings, training, Rng(seed), cache, device, folds_only)
+    context = Context.of(graph, settings.within_budget(), training, Rng(seed), cache, device, folds_only)
     return FITTERS[settings.method](context)
 
 

@@ -1,16 +1,17 @@
 """The automatic pool: which teachers a graph needs, found out on nodes that are held out (`--teachers auto`).
 
-Scouts come first: each encoder and view on the labels alone, and classifiers without training. Then the paper's tasks
-on the encoder that did best. Of all of these a few are kept, by greedy forward selection: the next one is the one that
-raises the held-out likelihood of the mean prediction most (Caruana et al. 2004), until none does. Nothing is assumed of
-the graph: whether neighbours are alike shows in what the scouts score.
+Scouts come first: each encoder and view on the labels alone, and classifiers without training. Then pretext tasks on
+the encoder that did best. Of all of these a few are kept, by greedy forward selection: the next is the one that raises
+the held-out likelihood of the mean prediction most (Caruana et al. 2004), until none is worth what it costs. Nothing is
+assumed of the graph: whether neighbours are alike shows in what the scouts score.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,23 +19,26 @@ import torch
 
 from agssl.base.errors import GraphError, SettingsError, TrainingError
 from agssl.base.rng import Rng
-from agssl.config import LABELS, PAPER_TASKS, TeacherSpec
-from agssl.config.teacher import SCOUTS, SMALL_SCOUTS
+from agssl.base.spec import Spec
+from agssl.config import LABELS, Settings, TeacherSpec
+from agssl.encoders import blueprint
 from agssl.integrate.calibration import best_temperature
 from agssl.simple import is_simple
 from agssl.train.context import Candidate, Context, Teacher
+from agssl.train.setup import shape_of
 from agssl.train.teachers import train_teacher
 
 log = logging.getLogger("agssl")
 
 MOST = 6  # teachers that are kept
-BAGS, SHARE = (
-    20,
-    0.5,
-)  # selections, each among a random half of the candidates: few held-out nodes choose less by chance
+BAGS, SHARE = 20, 0.5  # selections, each among a random half of the candidates: few nodes choose less by chance
 WORTH = 0.05  # of all selections that a teacher must be in, to be kept
+GAIN = 2e-4  # of the mean log-likelihood, that one more teacher of cost 1 must bring
 TINY = 1e-9
 NORMS = ("none", "l2")  # of features, tried on the first scouts
+CLOSE = 0.1  # of the least log-loss, within which a scout is not clearly worse
+MOST_MADE = 6e7  # numbers that an encoder may make of the features to be tried
+COSTS = {"mlp": 0.5, "appnp": 3.0, "gpr": 3.0, "gat": 3.0}  # of a step in units of a GCN's, about; of others 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,37 +52,76 @@ class Pool:
 
 def find_pool(context: Context) -> Pool:
     """Try, choose and keep."""
-    candidates = _scouts(context)
-    student = _best_network(candidates)
-    where = student.name.partition("@")[2]
-    for task in PAPER_TASKS:
-        candidates += _tried(context, f"{task}@{where}")
-    kept = select(candidates, context)
-    tried = tuple(replace(one.about, kept=one.name in kept) for one in candidates)
-    teachers = tuple(one.teacher for one in candidates if one.name in kept)
-    return Pool(teachers, where, tried)
+    found: dict[str, Tried | None] = {}
+    while texts := next_round(context.settings, {name: loss_of(one) for name, one in found.items()}):
+        found |= {text: try_teacher(context, text) for text in texts}
+    student = best_networks({name: loss_of(one) for name, one in found.items()}, 1)[0]
+    candidates = [one for one in found.values() if one is not None]
+    shares = select(candidates, context)
+    about = [replace(one.about, share=share, kept=kept) for one, (share, kept) in zip(candidates, shares, strict=True)]
+    teachers = [one.teacher for one, now in zip(candidates, about, strict=True) if now.kept]
+    return Pool(tuple(teachers), student, tuple(about))
+
+
+def next_round(settings: Settings, found: Mapping[str, float]) -> list[str]:
+    """The teachers that are to be tried next; none when all are.
+
+    Args:
+        settings: of the fit.
+        found: log-loss on held-out nodes of those that were tried, by name; infinite where one was refused.
+    """
+    budget = settings.budget
+    first = {norm: [_with_norm(text, norm) for text in budget.first] for norm in NORMS}
+    if missing := [text for norm in NORMS for text in first[norm] if text not in found]:
+        return missing
+    norm = min(NORMS, key=lambda norm: np.mean([found[text] for text in first[norm]]))
+    if missing := [text for text in (_with_norm(text, norm) for text in budget.others) if text not in found]:
+        return missing
+    if not budget.tasks:
+        return []
+    where = best_networks(found, budget.encoders)
+    tasks = [f"{task}@{where[number % len(where)]}" for number, task in enumerate(budget.tasks)]  # dealt out in turn
+    if budget.seeds > 1:
+        tasks = [f"{task}@{one}" for one in where for task in budget.tasks]
+        tasks += [f"{text}:seed={number}" for number in range(1, budget.seeds) for text in tasks]
+    return [text for text in tasks if text not in found]
+
+
+def round_sizes(settings: Settings) -> tuple[int, int, int]:
+    """How many teachers are trained in each round."""
+    budget = settings.budget
+    others = [text for text in budget.others if not is_simple(TeacherSpec.parse(text).encoder)]
+    tasks = len(budget.tasks) * (budget.encoders * budget.seeds if budget.seeds > 1 else 1)
+    return len(NORMS) * len(budget.first), len(others), tasks
+
+
+def best_networks(found: Mapping[str, float], count: int) -> list[str]:
+    """The encoders, with settings, of the likeliest scouts that are trained, and of others that are not clearly worse.
+
+    Tasks and the student get them.
+    """
+    specs = {name: TeacherSpec.parse(name) for name in found}
+    trained = [name for name, spec in specs.items() if spec.task == LABELS and not is_simple(spec.encoder)]
+    trained = sorted((name for name in trained if math.isfinite(found[name])), key=found.__getitem__)
+    if not trained:
+        raise TrainingError("no network of the automatic pool could be trained; name some, as in --teachers par@gcn")
+    near = [name for name in trained if found[name] <= (1 + CLOSE) * found[trained[0]]]
+    each = {Spec.parse(specs[name].encoder or "").name: name for name in reversed(near)}  # the likeliest of its kind
+    return [name.partition("@")[2] for name in near if name in each.values()][:count]
 
 
 @dataclass(frozen=True, eq=False)
-class _Tried:
+class Tried:
     """A candidate with its held-out probabilities."""
 
     teacher: Teacher
     probabilities: np.ndarray  # [n, C], of held-out nodes, at the best temperature
     about: Candidate
 
-    @property
-    def name(self) -> str:
-        return self.teacher.name
 
-
-def _scouts(context: Context) -> list[_Tried]:
-    """Every encoder on the labels alone, with features scaled as suits the first of them best."""
-    first, others = SCOUTS if context.problem.batches is None else SMALL_SCOUTS
-    found = {norm: [t for text in first for t in _tried(context, _with_norm(text, norm))] for norm in NORMS}
-    norm = min(NORMS, key=lambda norm: np.mean([one.about.log_loss for one in found[norm]] or [np.inf]))
-    more = [t for text in others for t in _tried(context, _with_norm(text, norm))]
-    return [*(one for norm in NORMS for one in found[norm]), *more]
+def loss_of(tried: Tried | None) -> float:
+    """Its held-out log-loss; infinite where it was refused."""
+    return math.inf if tried is None else tried.about.log_loss
 
 
 def _with_norm(text: str, norm: str) -> str:
@@ -86,62 +129,78 @@ def _with_norm(text: str, norm: str) -> str:
     return text if norm == "none" or simple else f"{text}:feature_norm={norm}"
 
 
-def _tried(context: Context, text: str) -> list[_Tried]:
-    """The candidate of that name; none where it refuses the graph."""
+def try_teacher(context: Context, text: str) -> Tried | None:
+    """The candidate of that name; None where it refuses the graph, or would take too long on it."""
     start = time.perf_counter()
     try:
+        _check_size(context, text)
         teacher = train_teacher(context, text)
     except (GraphError, SettingsError, TrainingError) as error:
         log.info("teacher %s is left out: %s", text, error)
-        return []
+        return None
     truth = context.problem.labels[torch.from_numpy(context.problem.val_nodes)]
     heat = best_temperature(teacher.network.heldout, truth)
     probabilities = torch.softmax(teacher.network.heldout.double() / heat, dim=1).cpu().numpy()
     y = truth.cpu().numpy()
     accuracy = float((probabilities.argmax(1) == y).mean())
     about = Candidate(text, accuracy, log_loss(probabilities, y), time.perf_counter() - start)
-    return [_Tried(teacher, probabilities, about)]
+    return Tried(teacher, probabilities, about)
 
 
-def _best_network(candidates: Sequence[_Tried]) -> _Tried:
-    """The scout whose encoder pretext tasks and the student get: the likeliest of those that are trained."""
-    trained = [
-        one
-        for one in candidates
-        if TeacherSpec.parse(one.name).task == LABELS and not is_simple(TeacherSpec.parse(one.name).encoder)
-    ]
-    if not trained:
-        raise TrainingError("no network of the automatic pool could be trained; name some, as in --teachers par@gcn")
-    return min(trained, key=lambda one: one.about.log_loss)
+def _check_size(context: Context, text: str) -> None:
+    """Refuse an encoder that makes very many numbers of a graph."""
+    spec = TeacherSpec.parse(text)
+    if is_simple(spec.encoder):
+        return
+    settings, graph = context.settings.of_network(spec.encoder, spec.settings), context.problem.graph
+    made, _ = blueprint(shape_of(graph, settings)).made(graph)
+    if made > MOST_MADE:
+        raise GraphError(f"{spec.encoder} would make {made:.1e} numbers of {graph.name}")
 
 
-def select(candidates: Sequence[_Tried], context: Context) -> set[str]:
-    """The names of the few whose mean prediction is likeliest on held-out nodes."""
+def select(candidates: Sequence[Tried], context: Context) -> list[tuple[float, bool]]:
+    """Of each candidate, its share in the selections, and whether it is kept: the few with the largest shares are."""
     y = context.problem.labels[torch.from_numpy(context.problem.val_nodes)].cpu().numpy()
     said = np.stack([one.probabilities[np.arange(len(y)), y] for one in candidates])  # [K, n], of the true class
-    votes = greedy_votes(said, Rng(0).child("pool"))
+    votes = greedy_votes(said, Rng(0).child("pool"), np.array([cost_of(one.about.name) for one in candidates]))
     order = np.argsort(-votes, kind="stable")
-    kept = [k for k in order[:MOST] if votes[k] >= WORTH] or [int(order[0])]
-    return {candidates[k].name for k in kept}
+    kept = {int(k) for k in order[:MOST] if votes[k] >= WORTH} or {int(order[0])}
+    return [(float(share), k in kept) for k, share in enumerate(votes)]
 
 
-def greedy_votes(said: np.ndarray, rng: Rng) -> np.ndarray:
+def cost_of(name: str) -> float:
+    """What a teacher costs, in units of a GCN on the labels alone, about.
+
+    >>> cost_of("labels@lp"), cost_of("labels@gcn"), cost_of("par@appnp")
+    (0.0, 1.0, 6.0)
+    """
+    spec = TeacherSpec.parse(name)
+    if is_simple(spec.encoder):
+        return 0.0
+    return COSTS.get(Spec.parse(spec.encoder or "gcn").name, 1.0) * (1 if spec.task == LABELS else 2)
+
+
+def greedy_votes(said: np.ndarray, rng: Rng, costs: np.ndarray | None = None) -> np.ndarray:
     """How often each candidate is chosen, [K], over several greedy selections, each among a random half of them.
 
     Args:
         said: [K, n], the probability that each gives to the true class of each held-out node.
         rng: of the halves.
+        costs: [K], of each; None: all alike.
     """
+    costs = np.ones(len(said)) if costs is None else costs
     votes, draw = np.zeros(len(said)), rng.numpy()
     for _ in range(BAGS):
         among = np.sort(draw.permutation(len(said))[: max(1, round(SHARE * len(said)))])
-        chosen = greedy(said[among])
+        chosen = greedy(said[among], costs[among])
         np.add.at(votes, among[chosen], 1 / len(chosen))
     return votes / BAGS
 
 
-def greedy(said: np.ndarray) -> list[int]:
+def greedy(said: np.ndarray, costs: np.ndarray | None = None) -> list[int]:
     """The sequence, with repetitions, whose mean is likeliest, step by step: the best pair, then what helps most.
+
+    One that is not among them yet must be worth its cost: its gain is told in likelihood less `GAIN` times that.
 
     A pair comes first, since two that know different halves of the nodes are each worse alone than one that knows
     little of all.
@@ -149,13 +208,17 @@ def greedy(said: np.ndarray) -> list[int]:
     >>> greedy(np.array([[0.9, 0.2], [0.2, 0.9], [0.5, 0.5]]))
     [0, 1]
     """
+    prices = GAIN * (np.ones(len(said)) if costs is None else costs)
     pairs = [(i, j) for i in range(len(said)) for j in range(i, len(said))]
-    chosen = list(max(pairs, key=lambda pair: _likelihood(said[list(pair)].sum(0), 2)))
+    worth = [_likelihood(said[list(pair)].sum(0), 2) - prices[list(set(pair))].sum() for pair in pairs]
+    chosen = list(pairs[int(np.argmax(worth))])
     total = said[chosen].sum(0)
     while len(chosen) < 2 * MOST:
-        scores = [_likelihood(total + one, len(chosen) + 1) for one in said]
+        scores = [
+            _likelihood(total + one, len(chosen) + 1) - prices[k] * (k not in chosen) for k, one in enumerate(said)
+        ]
         k = int(np.argmax(scores))
-        if scores[k] <= _likelihood(total, len(chosen)) + 1e-4:
+        if scores[k] <= _likelihood(total, len(chosen)):
             break
         total = total + said[k]
         chosen.append(k)

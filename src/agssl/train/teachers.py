@@ -31,16 +31,20 @@ def train_teacher(context: Context, text: str) -> Teacher:
         return Teacher(text, 0.0, classify(context, spec), time.perf_counter() - start)
     here, stage = context.with_network(spec.encoder, spec.settings), f"teacher {text}"
     if spec.task == LABELS:
-        network = here.network((), here.rng.child("gcn"), stage)
+        network = here.network((), _stream(here, spec, "gcn"), stage)
         return Teacher(text, 0.0, network, time.perf_counter() - start)
     task, targets = here.targets(spec.task)
-    rng = here.rng.child("teacher", spec.task)  # with its settings: one task may teach twice, set differently
+    rng = _stream(here, spec, "teacher", spec.task)  # with its settings: one task may teach twice, set differently
     networks = {
         alpha: here.network((WeightedTask(spec.task, task, targets, alpha),), rng, stage)
         for alpha in alphas_of(here.settings, spec.task)
     }
     alpha = max(networks, key=lambda alpha: here.problem.score(networks[alpha].best))
     return Teacher(text, alpha, networks[alpha], time.perf_counter() - start)
+
+
+def _stream(context: Context, spec: TeacherSpec, *names: str) -> Rng:
+    return context.rng.child(*names, "seed", spec.seed) if spec.seed else context.rng.child(*names)
 
 
 def check_teacher(text: str, settings: Settings) -> None:
