@@ -16,7 +16,9 @@ def main(node: int = 7) -> dict[str, float]:
     told = model.explain(node)
     print(f"node {node}: predicted {told.prediction} ({told.probability:.0%}), labelled {told.label}")
     for opinion in told.opinions:  # highest weight first
-        print(f"  trusts {opinion.task} {opinion.weight:.2f}, which says {opinion.prediction} ({opinion.probability:.0%})")
+        print(
+            f"  trusts {opinion.task} {opinion.weight:.2f}, which says {opinion.prediction} ({opinion.probability:.0%})"
+        )
 
     why = Reasoner(model.fitted_.model, graph).explain(node)
     strongest = np.argsort(-np.abs(why.features))[:3]

@@ -1,4 +1,4 @@
-"""Few labels: every one of them trains and measures, so that nine already give a model and an honest guess of its worth."""
+"""Few labels: each of them trains and measures, so that nine already give a model and an honest guess of its worth."""
 
 from __future__ import annotations
 

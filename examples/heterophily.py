@@ -9,7 +9,9 @@ from agssl.data.synthetic import Synthetic, generate
 def main() -> dict[str, float]:
     # one edge in twenty joins nodes of a class, so averaging over neighbours blurs what the features tell
     graph = generate(
-        Synthetic(nodes=300, edges=1500, classes=4, homophily=0.05, features=24, signal=2.0, split="fraction:0.3/0.3/0.4")
+        Synthetic(
+            nodes=300, edges=1500, classes=4, homophily=0.05, features=24, signal=2.0, split="fraction:0.3/0.3/0.4"
+        )
     )
     quick = {"hidden": 16, "epochs": 30, "generations": 1}
     gcn = AGSSL(method="gcn", **quick).fit(graph)
