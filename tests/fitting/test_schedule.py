@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agssl.config import Settings
+from agssl.config import PAPER_TASKS, Settings
 from agssl.fitting.schedule import Schedule, Unit, teacher_units
 
 POOL = Settings(tasks=("par", "clu"), alpha="auto")
@@ -49,3 +49,24 @@ def test_teachers_stay_with_their_seed_where_they_cannot_be_handed_over() -> Non
     assert order(Schedule([0, 1, 2], POOL, 2, apart=False)) == [Unit(0), Unit(1), Unit(2)]
     for alone in (Settings(method="gcn"), Settings(method="joint"), Settings(tasks=("par",), alpha=1.0)):
         assert order(Schedule([0], alone, 2)) == [Unit(0)]
+
+
+def test_an_automatic_pool_comes_in_rounds() -> None:
+    schedule = Schedule([0], Settings(), 2)
+    assert [unit.task for unit in schedule.teachers][:2] == ["labels@mlp", "labels@gcn"]
+    first = [schedule.next() for _ in schedule.teachers]
+    assert schedule.next() is None  # what follows depends on what these score
+    found = []
+    for unit in first:
+        assert unit is not None
+        schedule.end(unit, 0.5)
+    while (unit := schedule.next()) is not None:
+        schedule.end(unit, 0.4 if unit.task == "labels@sage" else 0.6)
+        found.append(unit)
+    assert found[-1] == Unit(0) and [unit.task for unit in found[-6:-1]] == [f"{task}@sage" for task in PAPER_TASKS]
+    assert not any(unit.task in ("labels@linear", "labels@lp") for unit in found)
+    assert len(schedule.units) == len(first) + len(found)
+
+
+def test_a_quick_pool_stays_in_one_process() -> None:
+    assert order(Schedule([0], Settings(effort="quick"), 2)) == [Unit(0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import agssl.train.network as network
 from agssl.config import Settings
 from agssl.fitting import seeds
 from agssl.fitting.job import Job, fit_teacher
-from agssl.fitting.schedule import Unit, teacher_units
+from agssl.fitting.schedule import Schedule, Unit, teacher_units
 from agssl.fitting.seeds import Observer, fit_seeds
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -72,6 +73,19 @@ def test_a_seed_finds_the_teachers_that_were_trained_before_it(
     fit_seeds(after, [3])
     assert not [one for one in trained if one[0].startswith("teacher")]
     assert files(tmp_path / "alone" / "seed-3") == files(tmp_path / "after" / "seed-3")
+
+
+def test_a_seed_finds_what_its_automatic_pool_tried(tmp_path: Path, trained: list[tuple[str, int]]) -> None:
+    settings = quick(teachers=("auto",), alpha=None)
+    job = Job(blocks_graph(), settings, "public", tmp_path / "after")
+    schedule = Schedule([3], settings, 2)
+    while (unit := schedule.next()) is not None and unit.task is not None:
+        schedule.end(unit, fit_teacher(job, unit).get("log_loss", math.inf))
+    before = [one for one in trained if one[0].startswith("teacher")]
+    assert len(before) > 15
+    trained.clear()
+    fit_seeds(job, [3])
+    assert not [one for one in trained if one[0].startswith("teacher")]
 
 
 class Told(Observer):

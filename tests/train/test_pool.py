@@ -10,7 +10,7 @@ import torch
 
 from agssl.base.errors import AgsslError, TrainingError
 from agssl.base.rng import Rng
-from agssl.config import DESCRIBED, Settings, TeacherSpec
+from agssl.config import DESCRIBED, EFFORTS, Settings, TeacherSpec
 from agssl.data.graph import Graph
 from agssl.data.splits import Split, make_split
 from agssl.fitting.fit import fit
@@ -22,7 +22,7 @@ from agssl.train.context import Context
 from agssl.train.infer import infer
 from agssl.train.loop import Training
 from agssl.train.methods import train_method
-from agssl.train.pool import find_pool, greedy, greedy_votes
+from agssl.train.pool import best_networks, find_pool, greedy, greedy_votes, next_round, round_sizes, try_teacher
 from agssl.train.teachers import train_teacher
 from reference.graphs import blocks_graph
 from reference.settings import FIVE, quick
@@ -212,9 +212,53 @@ class TestAutomatic:
         assert sum(summary["task_weights"].values()) == pytest.approx(1)
 
 
+class TestRounds:
+    """What is tried next."""
+
+    def test_first_every_scaling_then_the_others_with_the_better_one(self) -> None:
+        settings = Settings()
+        first = next_round(settings, {})
+        assert first == ["labels@mlp", "labels@gcn", "labels@mlp:feature_norm=l2", "labels@gcn:feature_norm=l2"]
+        found = dict(zip(first, (2.0, 0.9, 0.5, 1.0), strict=True))
+        others = next_round(settings, found)
+        assert "labels@sage:feature_norm=l2" in others and "labels@linear" in others
+
+    def test_tasks_are_dealt_out_to_the_encoders_that_are_not_clearly_worse(self) -> None:
+        settings = Settings()
+        found: dict[str, float] = {}
+        for _ in range(2):
+            found |= dict.fromkeys(next_round(settings, found), 1.0)
+        likely = {"labels@linear": 0.1, "labels@appnp": 0.5, "labels@gcn": 0.52, "labels@gcn:view=knn": 0.53}
+        tasks = next_round(settings, found | likely)
+        assert tasks == ["par@appnp", "clu@gcn", "dgi@appnp", "pairdis@gcn", "pairsim@appnp"]
+        assert not next_round(settings, found | likely | dict.fromkeys(tasks, 1.0))
+        assert best_networks(found | likely, 1) == ["appnp"]
+
+    def test_a_quick_one_has_no_tasks_and_the_best_more_of_all(self) -> None:
+        sizes = {effort: sum(round_sizes(Settings(effort=effort))) for effort in EFFORTS}
+        assert sizes["quick"] < sizes["standard"] < sizes["best"]
+        assert round_sizes(Settings(effort="quick"))[2] == 0
+        assert Settings(effort="quick").within_budget().generations == 1
+
+    def test_a_seed_of_a_teacher_is_another_network(self) -> None:
+        context = context_of(blocks_graph())
+        one, two = (train_teacher(context, text) for text in ("labels@gcn", "labels@gcn:seed=1"))
+        assert not torch.equal(one.network.logits, two.network.logits)
+
+    def test_what_would_make_very_many_numbers_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("agssl.train.pool.MOST_MADE", 10)
+        context = context_of(blocks_graph(), teachers=("auto",), alpha=None)
+        assert try_teacher(context, "labels@ppr") is None and try_teacher(context, "labels@gcn") is not None
+
+
 def test_greedy_takes_what_complements() -> None:
     said = np.array([[0.9, 0.9, 0.2, 0.2], [0.2, 0.2, 0.9, 0.9], [0.5, 0.5, 0.5, 0.5], [0.1, 0.1, 0.1, 0.1]])
     assert set(greedy(said)) == {0, 1}
     assert set(greedy(np.array([[0.9, 0.9], [0.3, 0.3]]))) == {0}
     votes = greedy_votes(said, Rng(0))
     assert votes.sum() == pytest.approx(1) and votes[3] == min(votes)
+
+
+def test_of_two_that_say_the_same_greedy_takes_the_cheaper() -> None:
+    said = np.array([[0.9, 0.4], [0.9, 0.4]])
+    assert set(greedy(said, np.array([6.0, 1.0]))) == {1}

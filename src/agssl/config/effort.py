@@ -15,7 +15,8 @@ class Effort:
         first: scouts that also tell how features are to be scaled: each is trained with every scaling.
         others: scouts that are trained with the scaling that was better.
         tasks: pretext tasks.
-        encoders: how many of the best encoders they are trained on: dealt out in turn, or with several seeds, each on all.
+        encoders: how many of the best encoders they are trained on: dealt out in turn or, with several seeds, each on
+            all.
         seeds: networks of each task and encoder.
         epochs: most epochs of a network.
         patience: most epochs that it waits for a better one.
