@@ -26,6 +26,7 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
     from agssl.encoders import Shape
     from agssl.ops.memory import keep_freed_memory
     from agssl.pretext.prepare import make_task, prepared
+    from agssl.train.halving import to_the_end
     from agssl.train.loop import Schedule, Training
     from agssl.train.network import WeightedTask, train_network
     from agssl.train.problem import Problem
@@ -44,7 +45,7 @@ def side(reply: Reply, dataset: str, task: str, hidden: int, steps: int, clock: 
         times: list[float] = []
         schedule = Schedule(epochs=steps + 1)
         training = Training(schedule, watch=lambda stage, record: times.append(now()))
-        train_network([problem], tasks, "jt", training, Rng(0))
+        to_the_end(train_network([problem], tasks, "jt", training, Rng(0)))
         return (times[-1] - times[0]) / steps  # the first step also makes what is kept for the others
 
     row: dict[str, Any] = {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features}

@@ -16,6 +16,7 @@ from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.integrate import INTEGRATORS
 from agssl.integrate.base import Integrator, Knowledge
+from agssl.ops.adam import Adam
 from agssl.pretext import TASKS as EVERY_TASK
 from agssl.store.checkpoints import Best, CheckpointStore, all_finite, fingerprint, read_checkpoint
 from agssl.train.loop import Objective, Schedule, by_epoch, train
@@ -88,13 +89,13 @@ def resumed(graph: Graph, chosen: Settings, checkpoints: CheckpointStore, step: 
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each step of an optimiser."""
     taken: list[int] = []
-    original = torch.optim.Adam.step
+    original = Adam.step
 
     def step(self, *rest):  # type: ignore[no-untyped-def]
         taken.append(1)
         return original(self, *rest)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    monkeypatch.setattr(Adam, "step", step)
     return taken
 
 

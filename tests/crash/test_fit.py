@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 import agssl
 from agssl.base.errors import DataError
 from agssl.cli.main import main
+from agssl.ops.adam import Adam
 from agssl.store.checkpoints import read_checkpoint
 from agssl.store.run import Run
 from agssl.store.run_writer import RunWriter
@@ -59,7 +59,7 @@ def expected(fit: Agssl, tmp_path: Path) -> str:
 @pytest.fixture
 def at_step(monkeypatch: pytest.MonkeyPatch) -> AtStep:
     """Do something at the n-th step of an optimiser from now on; gives a list that grows with every step."""
-    original = torch.optim.Adam.step
+    original = Adam.step
 
     def arrange(number: int, what: Callable[[], object]) -> list[int]:
         taken: list[int] = []
@@ -70,7 +70,7 @@ def at_step(monkeypatch: pytest.MonkeyPatch) -> AtStep:
                 what()
             return original(self, *rest)
 
-        monkeypatch.setattr(torch.optim.Adam, "step", step)
+        monkeypatch.setattr(Adam, "step", step)
         return taken
 
     return arrange

@@ -11,7 +11,7 @@ from agssl.fitting.schedule import Schedule, Unit
 from agssl.fitting.time_left import TimeLeft, stages
 from agssl.train.setup import schedule_of
 
-POOL = Settings(teachers=("paper",))
+POOL = Settings(teachers=("paper",), alpha_epochs=None, patience=100)
 # epochs and milliseconds an epoch of each training, of fits of the shipped settings with one thread
 FITS = {
     "cora 0": "183 9.4, 325 10.1, 148 4.8, 316 5.2, 151 6.9, 451 9.1, 178 5.9, 199 6.6, 147 8.1, 185 7.6, "
@@ -73,11 +73,11 @@ def test_so_it_is_with_several_processes(fit: str) -> None:
     """Two processes; of the teachers in the other one nothing is heard but that they began and ended."""
     schedule, clock = Schedule([0], POOL, 2), Clock()
     left = TimeLeft(POOL, schedule_of(POOL), schedule, clock=clock)
-    durations: dict[Unit, tuple[int, float]] = {}
-    for unit in schedule.teachers:
-        both = [(epochs, seconds) for stage, epochs, seconds in trainings(fit) if stage == f"teacher {unit.task}"]
-        nth = [one for one in schedule.teachers if one.task == unit.task].index(unit)
-        durations[unit] = both[nth]
+    durations: dict[Unit, list[tuple[int, float]]] = {
+        unit: [(epochs, seconds) for stage, epochs, seconds in trainings(fit) if stage == f"teacher {unit.task}"]
+        for unit in schedule.teachers
+    }
+    took = {unit: sum(epochs * seconds for epochs, seconds in both) for unit, both in durations.items()}
     told: list[tuple[float, float]] = []
     free = {False: 0.0, True: 0.0}  # when this process and the other are free
     flying: dict[Unit, tuple[bool, float]] = {}
@@ -85,15 +85,14 @@ def test_so_it_is_with_several_processes(fit: str) -> None:
         for other in free:
             if not any(who == other for who, _ in flying.values()) and (unit := schedule.next(other)) is not None:
                 left.begin(unit)
-                flying[unit] = (other, clock.now + durations[unit][0] * durations[unit][1])
+                flying[unit] = (other, clock.now + took[unit])
         unit, (other, end) = min(flying.items(), key=lambda item: item[1][1])
         for mine, (elsewhere, _) in flying.items():
             if not elsewhere:  # its epochs up to then
                 _replay(left, clock, mine, durations[mine], end)
         clock.now = end
-        epochs, seconds = durations[unit]
         schedule.end(unit)
-        left.end(unit, epochs * seconds, epochs)
+        left.end(unit, took[unit], max(epochs for epochs, _ in durations[unit]))
         del flying[unit]
         expected = left.seconds()
         assert expected is not None
@@ -105,15 +104,15 @@ def test_so_it_is_with_several_processes(fit: str) -> None:
     assert late and all(0.7 < share < 1.3 for share in late)
 
 
-def _replay(left: TimeLeft, clock: Clock, unit: Unit, one: tuple[int, float], end: float) -> None:
-    """Let the epochs of a training in this process be heard until some time."""
-    epochs, seconds = one
-    start = left.began[unit]
-    for stage, record in epochs_of(f"teacher {unit.task}", epochs):
-        at = start + (record["epoch"] + 1) * seconds
-        if clock.now < at <= end + 1e-9:
-            clock.now = at
-            left.hear(unit, stage, record)
+def _replay(left: TimeLeft, clock: Clock, unit: Unit, both: list[tuple[int, float]], end: float) -> None:
+    """Let the epochs of a teacher in this process, alpha by alpha, be heard until some time."""
+    at = left.began[unit]
+    for epochs, seconds in both:
+        for stage, record in epochs_of(f"teacher {unit.task}", epochs):
+            at += seconds
+            if clock.now < at <= end + 1e-9:
+                clock.now = at
+                left.hear(unit, stage, record)
 
 
 def test_epochs_that_were_found_tell_nothing_of_speed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,10 +13,22 @@ from agssl.ops.dropout import dropout, keep_mask
 @pytest.mark.parametrize("p", [0.5, 0.1, 0.37, 0.9])
 def test_the_share_of_zeros_is_p(p: float) -> None:
     mask = keep_mask((400, 500), p, Rng(0))
-    assert mask.dtype == torch.uint8
-    assert set(mask.unique().tolist()) == {0, 1}
+    assert set(mask.unique().tolist()) == {0, torch.tensor(1 / (1 - p)).item()}
     spread = (p * (1 - p) / mask.numel()) ** 0.5
-    assert abs(1 - mask.double().mean().item() - p) < 5 * spread
+    assert abs((mask == 0).double().mean().item() - p) < 5 * spread
+
+
+@pytest.mark.parametrize("p", [0.5, 0.3])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_masks_come_in_the_type_that_is_wanted_with_the_same_draws(p: float, dtype: torch.dtype) -> None:
+    mask = keep_mask((100, 3), p, Rng(0), dtype)
+    assert mask.dtype == dtype and mask.max().item() == torch.tensor(1 / (1 - p), dtype=dtype).item()
+    assert torch.equal(mask != 0, keep_mask((100, 3), p, Rng(0)) != 0)
+
+
+def test_of_one_half_bits_are_taken_in_their_order() -> None:
+    packed = np.frombuffer(Rng(3).numpy().bytes(5), dtype=np.uint8)
+    assert keep_mask((37,), 0.5, Rng(3)).tolist() == (2.0 * np.unpackbits(packed, count=37)).tolist()
 
 
 @pytest.mark.parametrize("p", [0.5, 0.3])
@@ -32,7 +45,7 @@ def test_masks_follow_the_stream(p: float) -> None:
 
 @pytest.mark.parametrize("p", [0.5, 0.3])
 def test_rows_and_columns_are_dropped_independently(p: float) -> None:
-    mask = keep_mask((2000, 16), p, Rng(0)).double() - (1 - p)
+    mask = (keep_mask((2000, 16), p, Rng(0)) != 0).double() - (1 - p)
     correlation = mask.t() @ mask / 2000 / (p * (1 - p))
     assert (correlation - torch.eye(16)).abs().max() < 0.15
 

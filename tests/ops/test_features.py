@@ -37,7 +37,7 @@ def dropped_matrix(x: torch.Tensor, p: float, rng: Rng) -> torch.Tensor:
     blocks = []
     for start in range(0, len(x), features.BLOCK):
         rows = x[start : start + features.BLOCK]
-        blocks.append(rows * keep_mask(rows.shape, p, rng.child(start)) / (1 - p))
+        blocks.append(rows * keep_mask(rows.shape, p, rng.child(start), rows.dtype))
     return torch.cat(blocks)
 
 

@@ -35,6 +35,13 @@ def _weighs_tasks(settings: Any) -> bool:
     return settings.strategy == "jt" or settings.method not in ("agssl", "single")
 
 
+def _halves(settings: Any) -> bool:
+    """Whether there are alphas to choose from by halving."""
+    return settings.alpha_epochs is not None and any(
+        settings.alpha_of(text) in (None, "auto") for text in settings.all_tasks
+    )
+
+
 @described
 class SettingFields:
     """The fields that `Settings` and the estimator share. Their order is the order in which `agssl tune` asks."""
@@ -165,6 +172,14 @@ class SettingFields:
         methods=_WITH_TASKS,
         search=SearchRange(_WEIGHTS, per_task=True, useful=_weighs_tasks),
         kw_only=False,
+    )
+    alpha_epochs: int | None = setting(
+        default=100,
+        kind=Whole(optional=True),
+        help="epochs that a network trains with each of the alphas to choose from before the better half of them goes "
+        "on; 0 (in Python None): all to the end",
+        methods=("agssl", "single", "joint"),
+        counts=_halves,  # results without it are those of alphas trained to the end
     )
     beta: float = setting(
         default=10.0,

@@ -144,7 +144,9 @@ class Settings(SettingFields):
         most = self.budget
         patience = most.patience if self.patience is None else min(self.patience, most.patience)
         epochs, generations = min(self.epochs, most.epochs), min(self.generations, most.generations)
-        return dataclasses.replace(self, patience=patience, epochs=epochs, generations=generations)
+        halving = self.alpha_epochs and min(self.alpha_epochs, patience)
+        limits = {"epochs": epochs, "patience": patience, "generations": generations, "alpha_epochs": halving}
+        return dataclasses.replace(self, **limits)  # type: ignore[arg-type]
 
     def of_network(self, encoder: str | None, changes: Mapping[str, Any]) -> Settings:
         """The same for a network with an encoder and settings of its own."""

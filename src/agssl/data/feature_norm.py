@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from sklearn.preprocessing import normalize
 
 from agssl.base.errors import GraphError
 from agssl.data.graph import Graph
@@ -22,6 +21,8 @@ def scaled(graph: Graph, how: str) -> Graph:
         how: "none"; "l2", each node's features divided by their L2 norm; or "binary", the same after
             every feature that is not zero became 1 (words that occur, however often).
     """
+    from sklearn.preprocessing import normalize
+
     if how == "none":
         return graph
     if stored_in(graph) is not None:

@@ -112,16 +112,15 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore, before: float = 0.0) ->
 
 
 def fit_teacher(job: Job, unit: Unit, watch: Watch = ignore) -> Metrics:
-    """Train a teacher at one alpha, so that `fit_seed` finds it among what it keeps in the job's folder.
+    """Train a teacher, so that `fit_seed` finds it among what it keeps in the job's folder.
 
-    Of an automatic pool at all its alphas; what it scored decides on others.
+    What one of an automatic pool scored decides on others.
     """
     assert unit.task is not None
     where = resources(job, unit.seed, keep_all=True)  # however quick: another process will want it
     if job.settings.automatic:
         return fit_candidate(job, unit, where, watch)
     settings = job.settings.of_teacher(unit.task)
-    settings = settings if settings.method == "gcn" else settings.replace(alpha=unit.alpha)
     result = fit(split_for(job.graph, job.split, unit.seed), settings, unit.seed, where, watch, folds_only=True)
     return {"best": result.fitted.best, "epochs": result.epochs}
 

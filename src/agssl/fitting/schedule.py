@@ -14,28 +14,19 @@ from agssl.train.pool import next_round, round_sizes
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work for one process: a seed, or one training of one of its teachers, which the seed then finds."""
+    """A piece of work for one process: a seed, or one of its teachers, which the seed then finds."""
 
     seed: int
     task: str | None = None  # the teacher, as settings name it; None: the seed itself
-    alpha: float = 0.0  # of the teacher
     before: float = field(default=0.0, compare=False)  # seconds that the seed's teachers took, as units of their own
 
 
 def teacher_units(settings: Settings, seeds: Sequence[int]) -> list[Unit]:
-    """The trainings of all teachers of these seeds, the first alpha of each before the second of any.
-
-    So one process has prepared a task's targets by the time that another wants them. Of an automatic pool it is the
-    first round: which come next depends on those.
-    """
+    """The teachers of these seeds that are trained; of an automatic pool those of the first round."""
     if settings.automatic:  # quick ones are over before another process is up
         return [unit for seed in seeds for unit in _round(settings, seed, {})] if settings.effort != "quick" else []
-    alphas = teacher_alphas(settings)
-    rounds = range(max(map(len, alphas.values()), default=0))
-    found = [
-        Unit(seed, text, alphas[text][k]) for k in rounds for seed in seeds for text in alphas if k < len(alphas[text])
-    ]
-    return found if len(found) > len(seeds) else []  # one training per seed has nothing beside it
+    found = [Unit(seed, text) for seed in seeds for text in teacher_alphas(settings)]
+    return found if len(found) > len(seeds) else []  # one teacher per seed has nothing beside it
 
 
 def most_at_once(settings: Settings, seeds: Sequence[int]) -> int:

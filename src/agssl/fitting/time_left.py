@@ -20,7 +20,7 @@ from agssl.train.loop import Schedule as Epochs
 from agssl.train.loop import by_loss, by_metric
 from agssl.train.pool import round_sizes
 
-GUESS = 2.25  # epochs of a training, in units of its patience, before one has ended
+GUESS = 2.5  # epochs of a training, in units of its patience, before one has ended
 REPLAYED = 2e-4  # seconds of an epoch, below which it was found and not trained
 STUDENT = 1.2  # a student's seconds an epoch, in units of a teacher's
 BETTER = 0.3  # more epochs than those that are sure to come, since a better one may be among them
@@ -28,13 +28,15 @@ LEAST = 0.05  # of what a unit was expected to take, is left of one that takes l
 
 
 def stages(settings: Settings, again: bool = False) -> list[str]:
-    """The trainings of a fit, by the names of their stages: one per network, alpha, fold of crossfit and generation.
+    """The trainings of a fit, by the names of their stages: one per network, fold of crossfit and generation.
+
+    And one per alpha, where all of them are trained to the end; else the short ones are part of the one that goes on.
 
     With `again`, one more, with all labels. (Networks of the folds of a split train side by side, as one.)
 
     >>> stages(Settings(method="gcn"), again=True)
     ['gcn', 'gcn, all labels']
-    >>> stages(Settings(tasks=("par", "clu"), alpha=1.0, weights_from="train", generations=1))
+    >>> stages(Settings(tasks=("par", "clu"), generations=1))
     ['teacher par', 'teacher clu', 'student']
     """
     method, last = settings.method, "student" if settings.method == "agssl" else settings.method
@@ -42,22 +44,28 @@ def stages(settings: Settings, again: bool = False) -> list[str]:
     if settings.automatic:  # names are not known yet
         found = [f"teacher {number}" for number in range(sum(round_sizes(settings)))]
     elif method in ("agssl", "single"):
-        for text, alphas in teacher_alphas(settings).items():
+        for text in teacher_alphas(settings):
             last = last if method == "agssl" else f"teacher {text}"
-            found += _network(f"teacher {text}", settings) * len(alphas)
+            found += teacher_stages(text, settings)
     elif method == "gcn":
         found = ["gcn"]
     else:
         searched = ["search"] if method == "autossl" else []
-        found = [*searched, *_network(method, settings)] * max(
-            len(alphas_of(settings, text)) for text in settings.tasks
-        )
+        count = max(len(alphas_of(settings, text)) for text in settings.tasks)
+        halved = settings.alpha_epochs is not None and settings.strategy == "jt" and not searched
+        found = [*searched, *_network(method, settings)] * (1 if halved else count)
     if method == "agssl":
         if settings.weights_from == "crossfit":
             names = [f"fold {fold + 1} of {text}" for text in settings.pool for fold in range(settings.folds)]
             found += [stage for name in names for stage in _network(name, settings)]
         found += ["student" if number == 1 else f"student {number}" for number in range(1, settings.generations + 1)]
     return [*found, f"{last}, all labels"] if again else found
+
+
+def teacher_stages(text: str, settings: Settings) -> list[str]:
+    """The trainings of a teacher."""
+    whole = settings.alpha_epochs is None or settings.strategy == "pf"
+    return _network(f"teacher {text}", settings) * (len(teacher_alphas(settings)[text]) if whole else 1)
 
 
 def _network(stage: str, settings: Settings) -> list[str]:
@@ -71,8 +79,8 @@ class Running:
     stage: str
     begun: float  # when its first epoch ended
     now: float  # when its last one did
-    epochs: int = 1
-    best: int = 0
+    epochs: int = 0
+    best: int = 0  # how many there were before the best
     score: tuple[float, float] = (float("-inf"), 0.0)
     accuracy: float | None = None  # the best so far
 
@@ -109,7 +117,7 @@ class TimeLeft:
         self.epochs, self.schedule, self.clock = epochs, schedule, clock
         self.stages, self.score = stages(settings, again), by_metric(settings.metric)
         self.own = [stage for stage in self.stages if not stage.startswith("teacher ")]  # after teachers were trained
-        self.pretrained = settings.strategy == "pf"
+        self.settings = settings
         self.took: dict[str, list[float]] = {}  # seconds of finished trainings, by stage
         self.rates: dict[str, float] = {}  # seconds of an epoch, by stage
         self.counts: list[int] = []  # epochs of finished trainings
@@ -129,7 +137,8 @@ class TimeLeft:
             stage = f"teacher {unit.task}" + (" pre-train" if stage.endswith(" pre-train") else "")
         if unit not in self.here:
             self.here[unit] = self._stages(unit)
-        if run is None or run.stage != stage or record["epoch"] == 0:
+        again = record["epoch"] == 0 and self.settings.alpha_epochs is None
+        if run is None or run.stage != stage or again:
             closed = self._close()
             left = self.here[unit]
             if stage in left:
@@ -137,10 +146,10 @@ class TimeLeft:
             elif closed is not None:  # a teacher of an automatic pool, whose name was not known before
                 del left[:1]
             run = self.running = Running(stage, now, now)
-        run.now, run.epochs = now, int(record["epoch"]) + 1
+        run.now, run.epochs = now, run.epochs + 1
         score = self.score(record) if "val_loss" in record else by_loss(record)
         if score > run.score:
-            run.score, run.best, run.accuracy = score, int(record["epoch"]), record.get("val_accuracy")
+            run.score, run.best, run.accuracy = score, run.epochs - 1, record.get("val_accuracy")
         if run.rate is not None and run.rate > REPLAYED:
             self.rates[stage] = run.rate
         return closed
@@ -152,9 +161,9 @@ class TimeLeft:
             closed = self._close()
             del self.here[unit]
         elif unit.task is not None:
-            stage = f"teacher {unit.task}"
-            self.took.setdefault(stage, []).append(seconds)
-            self.rates.setdefault(stage, seconds / epochs)
+            stage, trainings = f"teacher {unit.task}", len(self._stages(unit))
+            self.took.setdefault(stage, []).append(seconds / trainings)
+            self.rates.setdefault(stage, seconds / trainings / epochs)
             self.counts.append(epochs)
         if unit in self.schedule.whole:
             self.wholes.append(seconds)
@@ -193,8 +202,7 @@ class TimeLeft:
 
     def _stages(self, unit: Unit) -> list[str]:
         if unit.task is not None:
-            stage = f"teacher {unit.task}"
-            return [f"{stage} pre-train", stage] if self.pretrained else [stage]
+            return teacher_stages(unit.task, self.settings)
         return list(self.own if unit in self.schedule.after else self.stages)
 
     def _left(self, unit: Unit) -> float:

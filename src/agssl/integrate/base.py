@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
@@ -29,13 +30,14 @@ class Knowledge:
     labels: Tensor  # [n] their labels
     heldout: Tensor  # [K, n, C] held-out teacher logits of these nodes
     calibration: Calibration | None = None  # what the logits have gone through
+    near: sp.csr_matrix | None = None  # [N, n] how near each node is to these nodes, none to itself; where it is read
 
     def calibrated(self, how: str) -> Knowledge:
         """The same with each teacher's logits calibrated to the held-out labels; see `agssl.integrate.calibration`."""
         found = calibration(how, self.heldout, self.labels)
         if found is None:
             return self
-        return Knowledge(found(self.logits), self.nodes, self.labels, found(self.heldout), found)
+        return replace(self, logits=found(self.logits), heldout=found(self.heldout), calibration=found)
 
 
 class Integrator(nn.Module):
@@ -54,6 +56,7 @@ class Integrator(nn.Module):
         learns: whether it has parameters that L_W fits.
         transfers: whether it can weigh the teachers at nodes of another graph, by their logits. Then parameters and
             buffers must be all that it knows: they are what a fitted model keeps of it.
+        reads_edges: whether it asks `knowledge.near` which labelled nodes are near.
 
     Example:
         >>> class Confident(Integrator):
@@ -71,6 +74,7 @@ class Integrator(nn.Module):
     name: ClassVar[str]
     learns: ClassVar[bool] = True  # has parameters that L_W fits
     transfers: ClassVar[bool] = True  # weighs the teachers of nodes that it was not fitted to
+    reads_edges: ClassVar[bool] = False  # wants `knowledge.near`
 
     def __init__(self, knowledge: Knowledge, rng: Rng) -> None:
         super().__init__()
@@ -94,14 +98,23 @@ class Integrator(nn.Module):
     def forward(self, student: Tensor, teachers: Tensor, nodes: Tensor | None = None) -> Tensor:
         """lambda [n, K]: the softmax of the scores over the teachers.
 
-        `nodes` [n] says which nodes of the fitted graph these are, where they are only some of them.
-
         Args:
             student: logits [n, C].
             teachers: logits [K, n, C].
-            nodes: numbers of these nodes, [n]; None for all.
+            nodes: which nodes of the fitted graph these are, [n]; without it, they may be of any graph.
         """
         return torch.softmax(self.scores(student, teachers), dim=1)
+
+    def answer(self, weights: Tensor, probabilities: Tensor, nodes: Tensor, tau: float) -> Tensor:
+        """What the student is told of these nodes of the fitted graph, p [n, C]; by default the mean by lambda (Eq. 4).
+
+        Args:
+            weights: lambda [n, K].
+            probabilities: of the teachers, softened by tau, [K, n, C].
+            nodes: [n].
+            tau: temperature of the distillation.
+        """
+        return mixed(weights, probabilities)
 
 
 INTEGRATORS: Registry[type[Integrator]] = Registry("integration", "agssl.integrators")

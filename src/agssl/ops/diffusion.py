@@ -1,12 +1,16 @@
-"""Personalised PageRank between all nodes, sparse: small entries are never made."""
+"""Personalised PageRank between all nodes, or from some of them, sparse: small entries are never made."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
 
+from agssl.data.graph import Graph
 from agssl.ops.adjacency import Adjacency
 
+TELEPORT, KEPT, TOLERANCE = 0.15, 32, 1e-3  # of `near_labelled`
 BLOCK_ENTRIES = 4_000_000  # residuals held at a time, roughly
 
 
@@ -18,6 +22,42 @@ def diffusion(adjacency: Adjacency, alpha: float, kept: int, tolerance: float) -
     where edges are). Then the `kept` largest entries of each row stay, and S is averaged with its transpose, as
     truncation is not symmetric.
     """
+    blocks = [
+        largest(block, kept).astype(np.float32)
+        for block in _ranks(adjacency, np.arange(adjacency.num_nodes), alpha, tolerance)
+    ]
+    s = sp.vstack(blocks, format="csr")
+    s = ((s + s.T) * np.float32(0.5)).tocsr()
+    s.sort_indices()
+    return s
+
+
+def nearness(adjacency: Adjacency, nodes: np.ndarray, alpha: float, kept: int, tolerance: float) -> sp.csr_matrix:
+    """How near each node is to each of these: the columns S[:, nodes], [N, n] float32, `kept` largest of each row.
+
+    A node is not near to itself: entries of `nodes` with themselves are left out, before the largest are chosen.
+    """
+    blocks = list(_ranks(adjacency, nodes, alpha, tolerance))
+    s = (sp.vstack(blocks, format="csr") if blocks else sp.csr_matrix((0, adjacency.num_nodes))).T.tocsr()
+    s.sort_indices()
+    own = np.full(adjacency.num_nodes, -1)
+    own[nodes] = np.arange(len(nodes))
+    others = s.indices != own[np.repeat(np.arange(len(own)), np.diff(s.indptr))]
+    return largest(_where(s, others), kept).astype(np.float32)
+
+
+def near_labelled(graph: Graph, nodes: np.ndarray) -> sp.csr_matrix:
+    """How near each node is to each of these, [N, n] float32: rows sum to 1 in the mean over all nodes.
+
+    With more than a thousand of them, entries that are dropped may be larger, so that time stays in proportion to them.
+    """
+    near = nearness(Adjacency.of(graph), nodes, TELEPORT, KEPT, TOLERANCE * max(1.0, len(nodes) / 1000))
+    near.data /= max(near.data.sum(dtype=np.float64) / graph.num_nodes, 1e-12)
+    return near
+
+
+def _ranks(adjacency: Adjacency, nodes: np.ndarray, alpha: float, tolerance: float) -> Iterator[sp.csr_matrix]:
+    """The rows of S of these nodes, some at a time."""
     n = adjacency.num_nodes
     degree = adjacency.degree + 1
     limit = tolerance * degree / degree.mean()
@@ -30,17 +70,12 @@ def diffusion(adjacency: Adjacency, alpha: float, kept: int, tolerance: float) -
     entries = len(adjacency.indices) / n
     step = max(1, int(BLOCK_ENTRIES / min(n, entries / (alpha * tolerance))))  # a row has about as many, at most
     root = np.sqrt(degree)
-    blocks = []
-    for start in range(0, n, step):
-        rows = np.arange(start, min(n, start + step))
+    for start in range(0, len(nodes), step):
+        rows = nodes[start : start + step]
         ranks = _push(spread, rows, limit, alpha)
         # alpha (I - (1 - alpha) Â)^-1 = D^1/2 (PageRank of the walk D^-1 (A + I)) D^-1/2
         ranks.data *= np.repeat(root[rows], np.diff(ranks.indptr)) / root[ranks.indices]
-        blocks.append(largest(ranks, kept).astype(np.float32))
-    s = sp.vstack(blocks, format="csr")
-    s = ((s + s.T) * np.float32(0.5)).tocsr()
-    s.sort_indices()
-    return s
+        yield ranks
 
 
 def _push(spread: sp.csr_matrix, rows: np.ndarray, limit: np.ndarray, alpha: float) -> sp.csr_matrix:

@@ -78,8 +78,8 @@ class Inputs:
         if not isinstance(self.matrix, Csr):
             return Inputs(self.matrix, (p, rng))
         values = self.matrix.values
-        dropped = values * keep_mask(values.shape, p, rng).to(values.device)
-        return Inputs(self.matrix.with_values(dropped.mul_(1 / (1 - p))))
+        mask = keep_mask(values.shape, p, rng, values.dtype).to(values.device)
+        return Inputs(self.matrix.with_values(mask.mul_(values)))
 
     def sharing(self, products: Products) -> Inputs:
         """The same features for several passes of a step: a product that one of them has made serves all."""
@@ -166,7 +166,7 @@ def _blocks(rows: int) -> range:
 def _dropped(x: Tensor, p: float, rng: Rng, start: int) -> Tensor:
     """One block of rows of x after dropout; the same mask whenever it is asked for."""
     rows = x[start : start + BLOCK]
-    return torch.mul(rows, keep_mask(rows.shape, p, rng.child(start)).to(x.device)).mul_(1 / (1 - p))
+    return keep_mask(rows.shape, p, rng.child(start), x.dtype).to(x.device).mul_(rows)
 
 
 class _DropoutProduct(torch.autograd.Function):

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 import torch
-from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from agssl.base.rng import Rng
@@ -89,6 +88,8 @@ def nearly_nearest(x: Features, k: int, rng: Rng) -> Nearest:
 
 def _unit_rows(x: Features) -> Features:
     """Rows of unit norm, dense where that is quicker."""
+    from sklearn.preprocessing import normalize
+
     unit = normalize(x)
     filled = np.count_nonzero(unit) if isinstance(unit, np.ndarray) else unit.nnz
     dense = filled >= DENSE_FROM * unit.shape[0] * unit.shape[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Features
@@ -20,6 +19,8 @@ def similarity_pool(x: Features, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
 
     Anchors and candidates are samples of the nodes, so the cost does not grow with the graph.
     """
+    from sklearn.preprocessing import normalize
+
     draw, n = rng.numpy(), x.shape[0]
     anchors, candidates = (draw.permutation(n)[: min(n, most)] for most in (ANCHORS, CANDIDATES))
     table = normalize(x[candidates]).T

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from agssl.base.errors import SettingsError
@@ -39,6 +38,8 @@ class Clusters(PseudoLabels):
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """k-means labels, renumbered so that no class is empty."""
+        from sklearn.cluster import KMeans
+
         if self.clusters is not None and self.clusters > graph.num_nodes:
             raise SettingsError(
                 f"clu: {self.clusters} clusters for {graph.num_nodes} nodes; ask for at most {graph.num_nodes} clusters"

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import torch
 import torch.nn.functional as F
-from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
@@ -54,6 +53,8 @@ class Gmi(Task):
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """The number of features, and what to multiply them by so that the mean L2 norm of their rows is one."""
+        from sklearn.utils.extmath import row_norms
+
         length = float(np.mean(row_norms(graph.x)))
         return {"features": np.array([graph.num_features]), "scale": np.array([1 / length if length else 1.0])}
 

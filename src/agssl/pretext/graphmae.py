@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 import torch
-from sklearn.utils.extmath import row_norms
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
@@ -64,6 +63,8 @@ class GraphMae(Task):
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """|x_i| of every node, and the number of features."""
+        from sklearn.utils.extmath import row_norms
+
         return {"lengths": row_norms(graph.x).astype(np.float32), "features": np.array([graph.num_features])}
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
-from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from agssl.base.errors import SettingsError
@@ -70,6 +69,8 @@ class LinearClassifier:
 
 def unit_features(x: Features) -> Features:
     """Rows of unit norm; dense columns are standardised before, whatever the labels."""
+    from sklearn.preprocessing import normalize
+
     if not isinstance(x, np.ndarray):
         return normalize(x)
     mean, spread = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64)

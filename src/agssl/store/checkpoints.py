@@ -17,7 +17,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -53,6 +53,13 @@ def choice_of(fold: int, score: float, tie: float) -> Record:
 def without_choices(record: Record) -> Record:
     """The part of a record that concerns all folds."""
     return {name: value for name, value in record.items() if not name.startswith("choice")}
+
+
+class Optimizer(Protocol):
+    """What a checkpoint reads of an optimizer: its state by the number of the parameter, and by name."""
+
+    def state_dict(self) -> dict[str, Any]: ...  # noqa: D102
+    def load_state_dict(self, state_dict: dict[str, Any], /) -> None: ...  # noqa: D102
 
 
 @dataclasses.dataclass
@@ -108,11 +115,41 @@ class CheckpointStore:
             module: all that changes while it trains, at its start: networks, heads, integrators, with their buffers.
             cache_key: everything else that decides the result; see `fingerprint` for what it may be made of.
         """
-        # Sums come out differently with other threads, and everything may with other versions or plug-ins.
-        plugins = (plugin.sha256 for plugin in loaded_plugins())
-        about = (SCHEMA, __version__, torch.__version__, torch.get_num_threads(), *plugins)
-        key = fingerprint(about, module.state_dict(), cache_key)
+        key = fingerprint(_program(), module.state_dict(), cache_key)
         return Checkpoint(self.folder / f"{key}.safetensors", module, self.every, self.min_seconds, self.writes)
+
+    def choice(self, **cache_key: Any) -> Choice:
+        """The note of a choice between trainings; `cache_key` is everything that decides it."""
+        return Choice(self.folder / f"{fingerprint(_program(), cache_key)}.json", self.writes)
+
+
+def _program() -> tuple[object, ...]:
+    """Sums come out differently with other threads, and everything may with other versions or plug-ins."""
+    plugins = (plugin.sha256 for plugin in loaded_plugins())
+    return SCHEMA, __version__, torch.__version__, torch.get_num_threads(), *plugins
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Which of several trainings was the best of all, so that the others need not be begun again to find out."""
+
+    path: Path
+    writes: bool = True
+
+    def load(self) -> int | None:
+        """Its number; None where it is not known, or the note can't be read."""
+        return World.current().broadcast(self._read)
+
+    def _read(self) -> int | None:
+        try:
+            return int(json.loads(self.path.read_text(encoding="utf-8"))["choice"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def keep(self, number: int) -> None:
+        """Note it."""
+        if self.writes:
+            write_bytes(self.path, json.dumps({"choice": number}).encode())
 
 
 class Checkpoint:
@@ -125,7 +162,7 @@ class Checkpoint:
         self._start = self._saved = time.monotonic()
         self._cost = 0.0
 
-    def load(self, best: Best, *optimizers: torch.optim.Optimizer) -> list[Record]:
+    def load(self, best: Best, *optimizers: Optimizer) -> list[Record]:
         """Take up an earlier training, if there is one; gives the records of the epochs it had."""
         found = World.current().broadcast(lambda: read_checkpoint(self.path))
         if found is None:
@@ -147,7 +184,7 @@ class Checkpoint:
                 optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
         return self.history
 
-    def add(self, record: Record, best: Best, *optimizers: torch.optim.Optimizer) -> None:
+    def add(self, record: Record, best: Best, *optimizers: Optimizer) -> None:
         """Note an epoch, and write the checkpoint if the last one is old enough."""
         self.history.append(record)
         start = time.monotonic()

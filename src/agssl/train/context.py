@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from agssl.pretext.base import Targets, Task
 from agssl.pretext.prepare import make_task, prepared
 from agssl.store.checkpoints import Record
 from agssl.train.evaluate import validation
+from agssl.train.halving import best_of, to_the_end
 from agssl.train.loop import Training
 from agssl.train.network import Trained, WeightedTask, train_network
 from agssl.train.problem import Problem
@@ -149,9 +151,33 @@ class Context:
         fixed_epochs: int | None = None,
     ) -> Trained:
         """A network trained with these tasks, on all folds, or on one problem; see `train_network`."""
-        problems = self.folds if problem is None else (problem,)
-        strategy = self.settings.strategy
-        return train_network(problems, weighted, strategy, self.training, rng, stage=stage, fixed_epochs=fixed_epochs)
+        problems, strategy = self.folds if problem is None else (problem,), self.settings.strategy
+        training = train_network(
+            problems, weighted, strategy, self.training, rng, stage=stage, fixed_epochs=fixed_epochs
+        )
+        return to_the_end(training)
+
+    def best_network(self, choices: Sequence[Sequence[WeightedTask]], rng: Rng, stage: str) -> tuple[int, Trained]:
+        """The network trained with those of the choices that are best at validation, and their number."""
+        if len(choices) == 1:
+            return 0, self.network(choices[0], rng, stage)
+        settings, schedule, store = self.settings, self.training.schedule, self.training.checkpoints
+        rung = None
+        if settings.alpha_epochs is not None:  # fewer where mini-batches make for fewer epochs
+            rung = math.ceil(settings.alpha_epochs * schedule.epochs / settings.epochs)
+        note = None
+        if store is not None:
+            note = store.choice(
+                problem=[problem.fingerprint for problem in self.folds],
+                choices=[[weighted.cache_key for weighted in choice] for choice in choices],
+                how=(settings.strategy, schedule, rung),
+                rng=rng,
+            )
+        starts = [
+            partial(train_network, self.folds, choice, settings.strategy, self.training, rng, stage=stage)
+            for choice in choices
+        ]
+        return best_of(starts, self.problem.score, rung, note)
 
     def heldout(self, network: Trained, teachers: Sequence[Trained] = ()) -> Heldout:
         """What networks of the folds said of held-out nodes."""

@@ -13,7 +13,7 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network
-from agssl.integrate.base import Integrator, Knowledge, all_weights, mixed, shrinkage, weight_loss
+from agssl.integrate.base import Integrator, Knowledge, all_weights, shrinkage, weight_loss
 from agssl.store.checkpoints import Best, Record
 from agssl.train.evaluate import evaluate
 from agssl.train.loop import Objective, Training, by_epoch, train
@@ -141,6 +141,7 @@ class _Pupil:
         self.probabilities = torch.softmax(logits / how.tau, dim=-1) if self.problem.batches is None else None
         # What each node was last told. An epoch's figures are of the nodes in its steps: nothing else is known of it.
         teachers, nodes, classes = logits.shape
+        self.everyone = torch.arange(nodes, device=logits.device)
         self.weights_now = torch.full((nodes, teachers), 1 / teachers)
         self.target_now = torch.full((nodes, classes), 1 / classes)
         self.seen_now = torch.zeros(nodes, dtype=torch.bool)  # in this epoch, by this process; at its end, by any
@@ -156,14 +157,16 @@ class _Pupil:
         assert logits is not None
         seen = logits if how.student_gradient else logits.detach()
         integrator.step(rng.child("integrator"))
-        weights = integrator(seen, here.logits, known)
+        at = self.everyone if known is None else known
+        weights = integrator(seen, here.logits, at)
         # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
         says = torch.softmax(here.logits / how.tau, dim=-1) if self.probabilities is None else self.probabilities
-        target = mixed(weights.detach(), says)
+        target = integrator.answer(weights.detach(), says, at, how.tau)
         if self.elder is not None:
             target = (target + (self.elder if known is None else self.elder.index_select(0, known))) / 2
-        at = slice(None) if known is None else known
-        self.weights_now[at], self.target_now[at], self.seen_now[at] = weights.detach().cpu(), target.cpu(), True
+        here_at = slice(None) if known is None else known
+        self.weights_now[here_at], self.target_now[here_at] = weights.detach().cpu(), target.cpu()
+        self.seen_now[here_at] = True
         train_at = torch.from_numpy(part.train_nodes).to(part.device)
         losses = {
             "task": part.task_loss(logits.index_select(0, train_at)),

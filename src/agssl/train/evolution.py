@@ -12,6 +12,7 @@ from agssl.base.errors import SettingsError
 from agssl.base.install import missing_extra
 from agssl.base.rng import Rng
 from agssl.store.checkpoints import Record
+from agssl.train.halving import to_the_end
 from agssl.train.loop import Training, check_finite
 from agssl.train.meta_gradient import Found, weights_record
 from agssl.train.network import WeightedTask, train_network
@@ -79,7 +80,7 @@ def search_by_evolution(
             number = len(history)
             chosen = [replace(w, weight=w.weight * share) for w, share in zip(tasks, candidate.tolist(), strict=True)]
             stream, name = rng.child("network"), f"{stage} {number + 1}"
-            network = train_network([problem], chosen, how.strategy, training, stream, stage=name)
+            network = to_the_end(train_network([problem], chosen, how.strategy, training, stream, stage=name))
             with torch.no_grad():
                 value = outer()(network.model).item()
             record = {"epoch": number, "loss": value, "outer_loss": value} | weights_record(torch.from_numpy(candidate))

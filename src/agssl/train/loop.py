@@ -8,13 +8,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.base.world import World
 from agssl.metrics import gain
+from agssl.ops.adam import Adam
 from agssl.store.checkpoints import Best, Checkpoint, CheckpointStore, Record, all_finite, without_choices
 
 Score = Callable[[Record], tuple[float, float]]
@@ -62,7 +62,7 @@ class Objective:
 
 def train(
     module: nn.Module,
-    parameters: list[nn.Parameter] | list[dict],
+    parameters: list[nn.Parameter],
     objective: Objective,
     schedule: Schedule,
     rng: Rng,
@@ -77,7 +77,7 @@ def train(
 
     Args:
         module: what to keep at its best; it may be a part of what learns.
-        parameters: everything that learns, or groups of it with settings of their own.
+        parameters: everything that learns.
         objective: what to minimise, and how to score an epoch.
         schedule: learning rate, decay, epochs, patience.
         rng: each epoch draws from its own child, so draws don't depend on the epochs before.
@@ -85,7 +85,7 @@ def train(
         checkpoint: where to keep what was trained, and to find what was.
         stage: what to call it in an error.
     """
-    optimizer = torch.optim.Adam(parameters, lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True)
+    optimizer = Adam(parameters, schedule.lr, schedule.weight_decay)
     history = [] if checkpoint is None else checkpoint.load(best, optimizer)
     world = World.current()
     yield from history

@@ -73,9 +73,8 @@ def fit_joint(context: Context) -> MethodResult:
     settings, rng = context.settings, context.rng.child("joint")
     shares = [settings.task_weight(text) for text in settings.tasks]
     choices = [shared(weighted, shares) for weighted in joint_choices(context)]
-    networks = [context.network(weighted, rng, "joint") for weighted in choices]
-    network, weighted = max(zip(networks, choices, strict=True), key=lambda pair: context.problem.score(pair[0].best))
-    return context.result(network, weighted, rng, "joint")
+    number, network = context.best_network(choices, rng, "joint")
+    return context.result(network, choices[number], rng, "joint")
 
 
 def fit_autossl(context: Context) -> MethodResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -97,6 +97,9 @@ def streams(rng: Rng, problems: Sequence[Problem]) -> list[Rng]:
     return [rng] if len(problems) == 1 else [rng.child("fold", number) for number in range(len(problems))]
 
 
+Epochs = Generator[Record, None, Trained]  # the records of a training's epochs, and what was trained
+
+
 def train_network(
     problems: Sequence[Problem],
     tasks: Sequence[WeightedTask],
@@ -106,8 +109,10 @@ def train_network(
     *,
     stage: str = "gcn",
     fixed_epochs: int | None = None,
-) -> Trained:
+) -> Epochs:
     """A network on the labels and these tasks (none: on the labels alone), at its best validation epoch.
+
+    It is trained epoch by epoch, as these are asked for: `agssl.train.halving` stops where another is better.
 
     With several problems (the folds of a split, see `Problem.by_folds`) it is one network for each, trained side by
     side, and each is taken at the epoch that is best for the others: see `evaluate`.
@@ -122,16 +127,17 @@ def train_network(
     ]
     history: list[Record] = []
 
-    def run(stage: Stage, training: Training, count: int) -> Best:
+    def run(stage: Stage, training: Training, count: int) -> Generator[Record, None, Best]:
         best = Best(folds=count)
         for record in _epochs(problems[:count], models[:count], stage, training, best):
             history.append(record | {"pretrain": float(not stage.labels)})
             training.watch(stage.name, record)
+            yield history[-1]
         nn.ModuleList(models[:count]).load_state_dict(best.state)
         return best
 
     if tasks and strategy == "pf":  # which reads no label, so that it is done once for all folds
-        run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain")), training, 1)
+        yield from run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain")), training, 1)
         for model, stream in zip(models, streams(rng, problems), strict=True):
             fresh = Network(model.shape, stream.child("fine-tune"))  # pre-training has not touched the class head
             model.load_state_dict(models[0].state_dict())
@@ -141,7 +147,7 @@ def train_network(
     if fixed_epochs is not None:
         schedule = replace(training.schedule, epochs=fixed_epochs, patience=None)
         training, score = replace(training, schedule=schedule), by_epoch
-    best = run(Stage(stage, tasks, True, score, rng.child("train")), training, len(problems))
+    best = yield from run(Stage(stage, tasks, True, score, rng.child("train")), training, len(problems))
     return Trained.of(problems, models, best.record, history)
 
 

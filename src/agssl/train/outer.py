@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
 from agssl.base.rng import Rng
@@ -88,6 +86,9 @@ class Homophily(Outer):
         return neighbour_disagreement(soft_assignments(hidden, self.centres.to(hidden)), self.source, self.target)
 
     def _cluster(self, hidden: np.ndarray) -> None:
+        from sklearn.cluster import KMeans
+        from sklearn.exceptions import ConvergenceWarning
+
         how: dict[str, Any] = {"n_init": 3}
         if self.started:
             how = {"n_init": 1, "init": self.centres.numpy(), "max_iter": 5}

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -14,7 +15,8 @@ from agssl.base.rng import Rng
 from agssl.base.spec import Spec
 from agssl.config import LABELS, Settings, TeacherSpec
 from agssl.encoders import ENCODERS, Network, Shape
-from agssl.integrate import Knowledge
+from agssl.integrate import INTEGRATORS, Knowledge
+from agssl.ops.diffusion import near_labelled
 from agssl.ops.graph_views import make_view, viewed
 from agssl.pretext.base import TASKS
 from agssl.pretext.prepare import alphas_of
@@ -35,12 +37,10 @@ def train_teacher(context: Context, text: str) -> Teacher:
         return Teacher(text, 0.0, network, time.perf_counter() - start)
     task, targets = here.targets(spec.task)
     rng = _stream(here, spec, "teacher", spec.task)  # with its settings: one task may teach twice, set differently
-    networks = {
-        alpha: here.network((WeightedTask(spec.task, task, targets, alpha),), rng, stage)
-        for alpha in alphas_of(here.settings, spec.task)
-    }
-    alpha = max(networks, key=lambda alpha: here.problem.score(networks[alpha].best))
-    return Teacher(text, alpha, networks[alpha], time.perf_counter() - start)
+    alphas = alphas_of(here.settings, spec.task)
+    choices = [(WeightedTask(spec.task, task, targets, alpha),) for alpha in alphas]
+    number, network = here.best_network(choices, rng, stage)
+    return Teacher(text, alphas[number], network, time.perf_counter() - start)
 
 
 def _stream(context: Context, spec: TeacherSpec, *names: str) -> Rng:
@@ -116,7 +116,8 @@ def collect_knowledge(context: Context, teachers: Sequence[Teacher], fold: int |
         which = torch.from_numpy(np.flatnonzero(~np.isin(problem.val_nodes, own)))
         nodes = torch.from_numpy(problem.val_nodes)[which].to(problem.device)
         heldout = torch.stack([network.heldout for network in networks])[:, which]
-        return Knowledge(logits, nodes, problem.labels[nodes], heldout).calibrated(settings.calibrate)
+        knowledge = Knowledge(logits, nodes, problem.labels[nodes], heldout, near=_near(context, nodes))
+        return knowledge.calibrated(settings.calibrate)
     problem = problem if fold is None else context.folds[fold]
     nodes = torch.from_numpy(problem.val_nodes if settings.weights_from == "val" else problem.train_nodes).to(
         problem.device
@@ -124,5 +125,13 @@ def collect_knowledge(context: Context, teachers: Sequence[Teacher], fold: int |
     heldout = logits[:, nodes]
     if settings.weights_from == "crossfit":
         heldout = torch.stack([cross_fit(context, teacher) for teacher in teachers])
-    knowledge = Knowledge(logits, nodes, problem.labels[nodes], heldout)
+    knowledge = Knowledge(logits, nodes, problem.labels[nodes], heldout, near=_near(context, nodes))
     return knowledge if settings.weights_from == "train" else knowledge.calibrated(settings.calibrate)
+
+
+def _near(context: Context, nodes: Tensor) -> sp.csr_matrix | None:
+    """How near each node is to these labelled ones, where the integration asks for it."""
+    if not INTEGRATORS[context.settings.integration].reads_edges:
+        return None
+    graph = context.problem.graph if context.graph is None else context.graph
+    return near_labelled(graph, nodes.cpu().numpy())
