@@ -118,3 +118,16 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "site/reference/api/index.html").read_text(encoding="utf-8")
     assert "random_state" in page and "{settings}" not in page
+
+
+def test_the_version_is_the_same_wherever_it_stands() -> None:
+    version = agssl.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_readme_fits_a_screen_and_links_to_what_is_there() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 45
+    targets = re.findall(r"\]\(([^)#]+)", text)
+    assert len(targets) > 8 and all((ROOT / target).exists() for target in targets)
