@@ -27,7 +27,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 needs_pyg = pytest.mark.skipif(find_spec("torch_geometric") is None, reason="needs PyG: pip install '.[pyg]'")
 needs_chromium = pytest.mark.skipif(
     find_spec("playwright") is None or not (shutil.which("chromium") or shutil.which("chromium-browser")),
-    reason="needs Playwright and Chromium: pip install '.[docs]', apt-get install chromium",
+    reason="needs Playwright and Chromium: pip install '.[pictures]', apt-get install chromium",
 )
 
 
