@@ -202,6 +202,15 @@ def test_nodes_held_out_to_measure_are_told_from_those_that_choose(fit: Callable
     assert np.array(page.data["confusion"]).sum() == len(split.measure)
 
 
+def test_labelled_nodes_in_no_part_are_told_right_or_wrong(fit: Callable[..., Run], tmp_path: Path) -> None:
+    run = fit("--method", "gcn", "--split", "random:5/10/10")
+    assert main(["report", str(run.path), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    page, split = Page.read(tmp_path / "page.html"), run.split(0)
+    known, labelled = page.arrays["known"].astype(bool), page.arrays["label"] >= 0
+    assert not known[split.train].any() and known[split.test].all() and not known[~labelled].any()
+    assert known.sum() == labelled.sum() - len(split.train) > len(split.val) + len(split.test)
+
+
 def test_the_page_tells_what_the_automatic_pool_tried(fit: Callable[..., Run], tmp_path: Path) -> None:
     run = fit("--teachers", "auto")
     assert main(["report", str(run.path), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0

@@ -93,7 +93,7 @@ export class Nodes {
   right(i) { return this.known[i] ? this.label[i] === this.predicted[i] : null; }
 
   // Whether the page's figures count it.
-  measured(i) { return Boolean(this.known[i]) && (this.page.part !== "test" || this.part[i] === 3); }
+  measured(i) { return Boolean(this.known[i]) && (this.page.part === "test") === (this.part[i] === 3) && this.part[i] > 1; }
 
   says(model, i) { return model === 0 ? this.predicted[i] : this.top[(model * this.count + i) * this.keep]; }
 
@@ -142,7 +142,7 @@ export class Nodes {
     const near = [];
     for (const j of this.neighbours(i)) if (!seen.has(j) && seen.size < most) { seen.add(j); near.push(j); }
     for (const j of near.slice()) for (const n of this.neighbours(j)) if (!seen.has(n) && seen.size < most) { seen.add(n); near.push(n); }
-    const judges = near.filter((j) => this.known[j] && this.part[j] !== 3);
+    const judges = near.filter((j) => this.known[j] && (this.part[j] === 2 || this.part[j] === 4));
     return { nodes: judges, right: Array.from({ length: this.tasks }, (_, k) => judges.filter((j) => this.says(k + 1, j) === this.label[j]).length) };
   }
 

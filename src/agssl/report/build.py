@@ -171,9 +171,9 @@ class _Nodes:
         split = graph.split
         assert split is not None
         models = [fitted.logits.copy(), *(fitted.teacher_logits.copy() if fitted.weights is not None else ())]
-        known = np.zeros(graph.num_nodes, bool)
-        known[split.test] = True
-        known[split.judges("val")] = True
+        known = np.ones(graph.num_nodes, bool)
+        known[split.train] = False
+        known[split.judges("val")] = True  # with folds, these train the final network, but not what is said of them here
         if split.fold is not None:
             said = judged(fitted, split, "val")
             for logits, own in zip(models, (said.logits, *said.teachers), strict=False):
