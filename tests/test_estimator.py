@@ -381,8 +381,8 @@ def test_n_jobs_is_what_scikit_learn_means_by_it(monkeypatch: pytest.MonkeyPatch
     graph, pool = named_graph(), Settings(tasks=("clu", "pairdis"), alpha=1.0, batch="full")
     asked = {jobs: jobs_for(graph, pool, jobs) for jobs in (None, 1, 2, -1, 9)}
     assert asked == {None: 1, 1: 1, 2: 2, -1: 2, 9: 2}  # no more than there are trainings
-    assert jobs_for(graph, pool.replace(alpha="auto"), -1) == 3
-    assert jobs_for(graph, pool.replace(alpha="auto"), -1, threads=2) == 1
+    assert jobs_for(graph, pool.replace(tasks=("clu", "pairdis", "dgi", "par")), -1) == 3
+    assert jobs_for(graph, pool.replace(tasks=("clu", "pairdis", "dgi", "par")), -1, threads=2) == 1
     with pytest.raises(SettingsError, match="n_jobs = -2"):
         jobs_for(graph, pool, -2)
     monkeypatch.setattr(type(TASKS), "known_elsewhere", lambda self, name: name != "clu")

@@ -48,7 +48,7 @@ def test_the_nearest_config_is_found(write: Write) -> None:
 
 
 def test_options_win_over_the_config_and_the_config_over_defaults(write: Write) -> None:
-    path = write("cora-agssl-ts", 'hidden = 32\nbeta = 3.0\ntasks = ["par", "clu"]\n[alpha]\npar = 5.0\nclu = 1.0')
+    path = write("cora-agssl-both", 'hidden = 32\nbeta = 3.0\ntasks = ["par", "clu"]\n[alpha]\npar = 5.0\nclu = 1.0')
     values, used = with_config("cora", {"beta": 7.0, "teachers": ("paper",)}, path.parent)
     settings = Settings().replace(**values)
     assert used == path and (settings.hidden, settings.beta, settings.tau) == (32, 7.0, 1.0)
@@ -56,7 +56,7 @@ def test_options_win_over_the_config_and_the_config_over_defaults(write: Write) 
 
 
 def test_alphas_of_tasks_that_are_not_asked_for_are_left_out(write: Write) -> None:
-    path = write("cora-agssl-ts", 'tasks = ["par", "clu"]\n[alpha]\npar = 5.0\nclu = 1.0')
+    path = write("cora-agssl-both", 'tasks = ["par", "clu"]\n[alpha]\npar = 5.0\nclu = 1.0')
     for tasks, alpha in ((("clu:clusters=5", "dgi"), {"clu": 1.0}), (("dgi",), None)):
         values, _ = with_config("cora", {"tasks": tasks}, path.parent)
         assert Settings().replace(**values).alpha == alpha

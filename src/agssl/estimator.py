@@ -39,7 +39,7 @@ from agssl.store.run_writer import columns, records
 from agssl.train.infer import infer
 from agssl.train.loop import ignore
 from agssl.train.setup import schedule_on
-from agssl.train.transfer import transfer
+from agssl.train.transfer import answer, transfer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -188,10 +188,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             graph: None for the fitted one; else another with the same features, as for `fit`; it needs no labels.
         """
         check_is_fitted(self, "fitted_")
-        if graph is None:
-            logits = self.fitted_.logits
-        else:
-            logits = infer(self.fitted_.model, self._like_fitted(graph), self.device).logits
+        logits = self.fitted_.logits if graph is None else answer(self.fitted_, self._like_fitted(graph), self.device)
         return torch.softmax(torch.from_numpy(logits).double(), dim=1).numpy()
 
     def predict(self, graph: Any = None) -> np.ndarray:
@@ -332,7 +329,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             path: the file or the folder.
 
         Example:
-            >>> model = AGSSL.load("runs/digits-agssl-ts")  # doctest: +SKIP
+            >>> model = AGSSL.load("runs/digits-agssl-both")  # doctest: +SKIP
             >>> model.predict().shape  # doctest: +SKIP
             (1797,)
         """

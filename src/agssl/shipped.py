@@ -16,7 +16,7 @@ def config_name(dataset: str, settings: Settings) -> str:
     """The name of the config for these settings, without `.toml`.
 
     >>> config_name("cora", Settings(strategy="pf"))
-    'cora-agssl-ts-pf'
+    'cora-agssl-both-pf'
     >>> config_name("cora", Settings(method="single", tasks=("par:parts=100",)))
     'cora-single-par'
     """

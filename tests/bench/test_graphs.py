@@ -163,7 +163,7 @@ class TestCells:
     def test_only_the_papers_pool_has_shipped_settings(self) -> None:
         by_name = {name: one.cells(SCOPE, "cora") for name, one in CONTENDERS.items()}
         assert {name for name, cells in by_name.items() if any(cell.config for cell in cells)} == {"paper"}
-        (cell, *_), (table, *_) = by_name["paper"], SCOPE.cells(TABLE_METHODS["agssl-ts"], "cora")
+        (cell, *_), (table, *_) = by_name["paper"], SCOPE.cells(TABLE_METHODS["agssl-lf"], "cora")
         assert cell.settings == table.settings and cell.key != table.key  # the table's may take teachers from others
 
     def test_other_settings_to_choose_from_make_a_new_cell(self) -> None:

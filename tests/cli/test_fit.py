@@ -30,14 +30,14 @@ def test_json_has_the_promised_keys(agssl: Callable[..., Any], graph: Path, quic
     assert done.code == 0, done.err
     result = json.loads(done.out)
     assert set(result) >= KEYS
-    assert (result["dataset"], result["method"], result["integration"]) == ("small", "agssl", "ts")
+    assert (result["dataset"], result["method"], result["integration"]) == ("small", "agssl", "both")
     assert result["seeds"] == [0, 1] and result["tasks"] == ["clu:clusters=3", "pairdis"]
     for part, values in (("test_accuracy", 0), ("val_accuracy", 2)):
         assert set(result[part]) == {"mean", "std", "values"} and len(result[part]["values"]) == values
     assert 0 <= result["val_accuracy"]["mean"] <= 1 and result["test_accuracy"]["mean"] is None
     assert [teacher["task"] for teacher in result["teachers"]] == ["clu:clusters=3", "pairdis"]
     assert sum(teacher["weight"] for teacher in result["teachers"]) == pytest.approx(1)
-    assert result["run"] == "runs/small-agssl-ts" and Run.open(result["run"]).metrics["seeds"] == [0, 1]
+    assert result["run"] == "runs/small-agssl-both" and Run.open(result["run"]).metrics["seeds"] == [0, 1]
     lines = [line for line in done.err.splitlines() if not line.startswith("WARNING: ")]
     assert [line.partition(":")[0] for line in lines] == ["seed 0", "seed 1"]
 
@@ -48,9 +48,9 @@ def test_the_table_has_a_row_for_each_teacher_and_fits_a_terminal(
     done = agssl("fit", graph, *quick, "--tasks", "clu,pairdis")
     assert done.code == 0, done.err
     lines = [line.rstrip() for line in done.out.splitlines()]
-    assert lines[0].startswith("small: agssl (ts, jt, gcn), 1 seed, ")
+    assert lines[0].startswith("small: agssl (both, jt, gcn), 1 seed, ")
     assert [line.split("  ")[0] for line in lines[2:5]] == ["teacher clu", "teacher pairdis", "agssl"]
-    assert lines[-1] == "the run is in runs/small-agssl-ts"
+    assert lines[-1] == "the run is in runs/small-agssl-both"
     assert max(map(len, lines)) <= 80
 
 

@@ -30,10 +30,10 @@ def test_the_settings_found_are_a_config_for_fit(agssl: Agssl, graph: Path) -> N
     value = json.loads(done.out)
     chosen = value["best"]["settings"]
     assert value["trials"] == {"complete": 3, "pruned": 0, "failed": 0}
-    assert value["tuning_seeds"] == [100, 101] and (value["method"], value["integration"]) == ("agssl", "ts")
+    assert value["tuning_seeds"] == [100, 101] and (value["method"], value["integration"]) == ("agssl", "both")
     trials = [line.partition("]")[0] for line in done.err.splitlines() if line.startswith("[")]
     assert trials == ["[1/3", "[2/3", "[3/3"]
-    text = Path("results/tune/small-agssl-ts.toml").read_text()
+    text = Path("results/tune/small-agssl-both.toml").read_text()
     assert text.startswith("# made by: agssl tune ") and "# best of 3 complete trials" in text
     assert "seeds 100, 101; no test label was read" in text
     gain = value["gain"]
@@ -51,7 +51,7 @@ def test_the_settings_found_are_a_config_for_fit(agssl: Agssl, graph: Path) -> N
     again = agssl("tune", graph, *QUICK, "--trials", 3)
     assert again.code == 0 and "3 trials complete before, 0 to go" in again.err
     assert "best of 3 complete trials" in again.out
-    assert not Path("results/tune/.small-agssl-ts.db.lock").exists()
+    assert not Path("results/tune/.small-agssl-both.db.lock").exists()
 
 
 @pytest.mark.slow  # tests/search has the same without a process to kill

@@ -167,7 +167,7 @@ def test_a_teacher_without_a_tensor_is_refused_and_an_integrator_when_it_is_used
         with pytest.raises(DataError, match="damaged"):
             load_fitted(taught)
     taught.write_bytes(whole)
-    _rewrite(taught, drop="teachers.integrator.weight")
+    _rewrite(taught, drop="teachers.integrator.maps")
     kept = load_fitted(taught).teachers
     assert kept is not None
     with pytest.raises(DataError, match="integrator of the model is damaged"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +17,17 @@ from agssl.data.splits import Split, make_split
 from agssl.fitting.fit import fit
 from agssl.fitting.job import Job, check, fit_seed
 from agssl.fitting.summary import summarise
+from agssl.metrics import softmax
 from agssl.ops.graph_views import viewed
 from agssl.simple import make_simple
+from agssl.store.fitted import load_fitted, save_fitted
 from agssl.train.context import Context
 from agssl.train.infer import infer
 from agssl.train.loop import Training
 from agssl.train.methods import train_method
 from agssl.train.pool import best_networks, find_pool, greedy, greedy_votes, next_round, round_sizes, try_teacher
 from agssl.train.teachers import train_teacher
+from agssl.train.transfer import answer
 from reference.graphs import blocks_graph
 from reference.settings import FIVE, quick
 
@@ -262,3 +266,47 @@ def test_greedy_takes_what_complements() -> None:
 def test_of_two_that_say_the_same_greedy_takes_the_cheaper() -> None:
     said = np.array([[0.9, 0.4], [0.9, 0.4]])
     assert set(greedy(said, np.array([6.0, 1.0]))) == {1}
+
+
+class TestAnswers:
+    """Who answers, where the student is clearly worse than what it was taught."""
+
+    @pytest.fixture
+    def bad_student(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Students whose epoch is chosen to be the worst."""
+        monkeypatch.setattr("agssl.train.methods.worse_than", lambda *words: "validation accuracy 10.0% after 90.0%")
+
+    @pytest.mark.parametrize("spec", ["public", "cv:3"])
+    def test_the_teachers_answer_for_a_student_that_is_clearly_worse(
+        self, bad_student: None, spec: str, tmp_path: Path
+    ) -> None:
+        graph = blocks_graph()
+        graph = graph if spec == "public" else graph.with_split(make_split(spec, graph, Rng(0)))
+        fitted = fit(graph, quick(teachers=("auto",), alpha=None, integration="average")).fitted
+        assert fitted.student_logits is not None and fitted.weights is not None
+        save_fitted(fitted, tmp_path / "model")
+        again = load_fitted(tmp_path / "model")
+        np.testing.assert_array_equal(again.logits, fitted.logits)
+        said = answer(again, graph)
+        np.testing.assert_allclose(said, fitted.logits, atol=1e-5)  # it is the fitted graph
+        np.testing.assert_allclose(softmax(said).sum(1), 1, atol=1e-5)
+        assert np.abs(said - infer(again.model, graph).logits).max() > 1e-3
+
+    def test_on_another_graph_the_kept_teachers_answer_or_the_student_where_they_cannot(
+        self, bad_student: None, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        graph, other = blocks_graph(), blocks_graph(seed=1)
+        fitted = fit(graph, quick(teachers=("auto",), alpha=None, integration="average")).fitted
+        kept = replace(fitted, teachers=None)
+        np.testing.assert_array_equal(answer(kept, other), infer(fitted.model, other).logits)
+        assert "the student answers" in caplog.text
+        if fitted.teachers is not None:
+            each = [[infer(one, other).logits for one in networks] for networks in fitted.teachers.networks]
+            scaled = fitted.teachers.calibration
+            said = torch.stack([torch.from_numpy(one[0]) for one in each])
+            mean = torch.softmax(said if scaled is None else scaled(said), -1).mean(0)
+            np.testing.assert_allclose(softmax(answer(fitted, other)), mean.numpy(), atol=1e-5)
+
+    def test_named_pools_keep_their_student(self, bad_student: None) -> None:
+        fitted = fit(blocks_graph(), quick(tasks=("clu",), generations=1)).fitted
+        assert fitted.student_logits is None

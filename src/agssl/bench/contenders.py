@@ -77,7 +77,7 @@ BASELINES = (
     _baseline("gpr", "GPR"),
     _baseline("gcn:view=knn", "kNN-GCN"),
 )
-PAPER = _agssl("paper", "AGSSL paper", configs=True, teachers=("paper",))
+PAPER = _agssl("paper", "AGSSL paper", configs=True, teachers=("paper",), integration="lf")
 AUTO = _agssl("auto", "AGSSL auto", teachers=("auto",))
 QUICK = _agssl("quick", "AGSSL quick", teachers=("auto",), effort="quick")
 CONTENDERS = {one.name: one for one in (*BASELINES, PAPER, AUTO, QUICK)}

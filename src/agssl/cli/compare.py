@@ -11,7 +11,7 @@ from agssl.cli.common import command_parser, console, json_text, say, table
 
 _EXAMPLES = """\
 examples:
-  agssl compare runs/cora-gcn runs/cora-agssl-ts
+  agssl compare runs/cora-gcn runs/cora-agssl-both
   agssl compare runs/a runs/b runs/c --json
   agssl compare runs/a runs/b -o compare.html
 

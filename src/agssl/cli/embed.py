@@ -14,7 +14,7 @@ from agssl.cli.source import Source, add_run, compute
 
 _EXAMPLES = """\
 examples:
-  agssl embed runs/digits-agssl-ts -o embedding.npy
+  agssl embed runs/digits-agssl-both -o embedding.npy
   agssl embed runs/mine new-graph/ > embedding.csv
 """
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  agssl explain runs/digits-agssl-ts --node 42
-  agssl explain runs/digits-agssl-ts --degree
+  agssl explain runs/digits-agssl-both --node 42
+  agssl explain runs/digits-agssl-both --degree
   agssl explain runs/mine --class --csv > weights.csv
   agssl explain runs/mine new-graph/ --node alice
 """

@@ -46,7 +46,7 @@ examples:
 GRAPH as a folder has edges.csv (source,target) and nodes.csv (id, feature columns, label, optional split).
 An interrupted fit goes on where it was when the same command is given again; a finished one shows its result again.
 A finished run is never replaced without --overwrite: without --out, a fit with other settings goes to a folder of its
-own (runs/digits-agssl-ts-2); into the folder that --out names, it is refused.
+own (runs/digits-agssl-both-2); into the folder that --out names, it is refused.
 A config file has settings by their names here, and may have `split` and `seeds` (a count or a list):
   hidden = 256
   tasks = ["par", "dgi"]

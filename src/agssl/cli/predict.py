@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  agssl predict runs/digits-agssl-ts > predictions.csv
+  agssl predict runs/digits-agssl-both > predictions.csv
   agssl predict runs/mine new-graph/ --proba -o new.csv
   agssl predict runs/mine new-graph/ --weights
   agssl predict model.agssl new-graph/ --json
@@ -63,8 +63,7 @@ def run_predict(args: argparse.Namespace) -> int:
                 f"{args.run} is damaged: {len(names)} predictions for {len(probabilities)} nodes; fit again"
             )
     else:
-        from agssl.train.infer import infer
-        from agssl.train.transfer import transfer
+        from agssl.train.transfer import answer, transfer
 
         graph = source.graph(args)
         names = node_names(graph)
@@ -72,7 +71,7 @@ def run_predict(args: argparse.Namespace) -> int:
             here = (transfer(one, graph, args.device) for one in source.members())
             probabilities, decided = together(_answers(here, trust))
         else:
-            answers = ((one, infer(one.model, graph, args.device).logits) for one in source.members())
+            answers = ((one, answer(one, graph, args.device)) for one in source.members())
             probabilities, decided = together(answers)
     chosen, table = decided.tolist(), probabilities.tolist()
     tasks = fitted.task_names if args.weights else ()

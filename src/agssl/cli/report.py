@@ -13,7 +13,7 @@ from agssl.cli.source import add_moved
 
 _EXAMPLES = """\
 examples:
-  agssl report runs/digits-agssl-ts
+  agssl report runs/digits-agssl-both
   agssl report runs/mine --baseline runs/mine-gcn -o mine.html
   agssl report runs/mine --seed 3
 

@@ -34,10 +34,10 @@ _EXAMPLES = """\
 examples:
   agssl tune cora --trials 50
   agssl tune citeseer --method gcn --trials 30 --tuning-seeds 5
-  agssl tune cora --config results/tune/cora-agssl-ts.toml --only beta,tau --trials 20
+  agssl tune cora --config results/tune/cora-agssl-both.toml --only beta,tau --trials 20
   agssl tune pubmed --method gcn --only feature_norm,skip_weight --shared --tuning-seeds 6
   agssl tune pubmed --config results/tune/pubmed.toml --only student_dropout --shared
-  agssl fit cora --config results/tune/cora-agssl-ts.toml --seeds 10
+  agssl fit cora --config results/tune/cora-agssl-both.toml --seeds 10
 
 Every trial is scored by its mean --metric on half of the validation nodes, whose labels the fit does not see.
 A search that was stopped, even by kill -9, goes on where it was when the same command is given again.

@@ -62,9 +62,10 @@ class SettingFields:
         kw_only=False,
     )
     integration: str = setting(
-        default="ts",
-        kind=Name(example="ts"),
-        help="how teachers are weighed for each node: ts, lf or another that `agssl list integrations` shows",
+        default="both",
+        kind=Name(example="both"),
+        help="how teachers are weighed for each node: both (by held-out labels, near by and everywhere), ts or lf (the "
+        "paper's), or another that `agssl list integrations` shows",
         methods=("agssl",),
         kw_only=False,
     )

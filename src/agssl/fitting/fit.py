@@ -121,6 +121,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         heldout=None if result.heldout is None else result.heldout.logits.cpu().numpy(),
         teacher_heldout=_teacher_heldout(result),
         teachers=keep_teachers(result, settings.integration),
+        student_logits=None if result.student_logits is None else result.student_logits.cpu().numpy(),
     )
 
 

@@ -96,7 +96,7 @@ def fit_seed(job: Job, seed: int, watch: Watch = ignore, before: float = 0.0) ->
         metrics["tried"] = [asdict(one) | described_teacher(one.name, job.settings) for one in result.tried]
     fitted = result.fitted
     if fitted.teachers is not None:
-        metrics["teachers_kept"] = fitted.teachers.nbytes <= KEPT
+        metrics["teachers_kept"] = fitted.teachers.nbytes <= KEPT or fitted.student_logits is not None
         if not metrics["teachers_kept"] and job.out is not None:
             taken, most = fitted.teachers.nbytes / 2**20, KEPT >> 20
             log.warning(
@@ -171,6 +171,8 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     metrics["per_class"] = [{"class": name} | row for name, row in zip(fitted.classes, figures, strict=True)]
     if fitted.decision is not None:
         metrics["decision"] = asdict(fitted.decision) | {"positive": fitted.classes[fitted.decision.positive]}
+    if fitted.settings.automatic:
+        metrics["answers"] = "student" if fitted.student_logits is None else "teachers"
     means = None if fitted.weights is None else fitted.weights.mean(0, dtype="float64").tolist()
     metrics["task_weights"] = None if means is None else dict(zip(fitted.task_names, means, strict=True))
     metrics["alphas"] = dict(zip(fitted.task_names, fitted.alphas, strict=True))

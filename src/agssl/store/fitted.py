@@ -39,7 +39,7 @@ class FittedModel:
     settings: Settings
     seed: int
     classes: tuple[str, ...]
-    logits: np.ndarray  # [N, C]
+    logits: np.ndarray  # [N, C], of the student, or of its teachers together where these answer
     best: Record
     task_names: tuple[str, ...] = ()  # of the teachers, or, where there are none, of the columns of `weights`
     alphas: tuple[float, ...] = ()
@@ -51,6 +51,7 @@ class FittedModel:
     heldout: np.ndarray | None = None  # [n, C], see `judged`; None where the split has no folds
     teacher_heldout: np.ndarray | None = None  # [K, n, C]
     teachers: KeptTeachers | None = None  # their networks, and what weighs them at other nodes
+    student_logits: np.ndarray | None = None  # [N, C], where the teachers answer in the student's place
 
     def decide(self, probabilities: np.ndarray) -> np.ndarray:
         """The class of each node, by number, given the probabilities of all classes."""
@@ -101,7 +102,7 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
     tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
     tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
-    for name in ("heldout", "teacher_heldout"):
+    for name in ("heldout", "teacher_heldout", "student_logits"):
         if getattr(fitted, name) is not None:
             tensors[name] = torch.from_numpy(np.ascontiguousarray(getattr(fitted, name)))
     if fitted.weights is not None:
@@ -168,7 +169,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         weights=None if weights is None else weights.numpy(),
         class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
         columns=Columns.from_dict(about) if "columns" in about else None,
-        **{name: tensors[name].numpy() for name in ("heldout", "teacher_heldout") if name in tensors},
+        **{name: tensors[name].numpy() for name in ("heldout", "teacher_heldout", "student_logits") if name in tensors},
         decision=Decision(**about["decision"]) if "decision" in about else None,
         teachers=teachers,
     )
@@ -220,5 +221,9 @@ def _check(fitted: FittedModel) -> None:
         raise ValueError("the logits of held-out nodes do not fit")
     if taught is not None and (heldout is None or taught.shape != (teachers, *heldout.shape)):
         raise ValueError("the teachers' logits of held-out nodes do not fit")
-    if any(a is not None and a.dtype != np.float32 for a in (fitted.logits, fitted.teacher_logits, heldout, taught)):
+    own = fitted.student_logits
+    if own is not None and own.shape != fitted.logits.shape:
+        raise ValueError("the student's logits do not fit")
+    every = (fitted.logits, fitted.teacher_logits, heldout, taught, own)
+    if any(a is not None and a.dtype != np.float32 for a in every):
         raise TypeError("logits must be 32-bit floats")

@@ -65,7 +65,7 @@ class MethodResult:
     """What any method gives back."""
 
     model: Network  # of a split with folds, one that was trained again, with all labels
-    logits: Tensor  # [N, C], evaluation mode, at the best validation epoch
+    logits: Tensor  # [N, C], evaluation mode, at the best validation epoch; of the teachers, where these answer
     best: Record
     history: dict[str, list[Record]]  # by stage: "gcn", "teacher par", "student", ...
     teachers: tuple[Teacher, ...] = ()
@@ -75,6 +75,7 @@ class MethodResult:
     tried: tuple[Candidate, ...] = ()  # by the automatic pool
     knowledge: Knowledge | None = None  # of the teachers, where the student of `model` was taught by it
     integrator: Integrator | None = None  # that weighed them for this student
+    student_logits: Tensor | None = None  # [N, C], of the student, where its teachers together are clearly better
 
 
 @dataclass(frozen=True, eq=False)

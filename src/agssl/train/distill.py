@@ -27,6 +27,9 @@ def distill_kl(logits: Tensor, target: Tensor, tau: float) -> Tensor:
     return tau**2 * F.kl_div(torch.log_softmax(logits / tau, dim=1), target, reduction="batchmean")
 
 
+TINY = 1e-12  # of a probability, before its logarithm is taken
+
+
 @dataclass(frozen=True)
 class Distillation:
     """How to distil."""
@@ -54,6 +57,7 @@ class Student:
     network: Trained
     weights: Tensor  # lambda [N, K], at the best validation epoch
     integrator: Integrator  # of the first
+    taught: tuple[Tensor, ...]  # of each, what its teachers say together, as log-probabilities [N, C]
 
 
 def train_student(
@@ -124,7 +128,8 @@ def train_student(
     network = Trained.of(problems, [pupil.model for pupil in pupils], best.record, history)
     weights = [pupil.weights(logits) for pupil, logits in zip(pupils, network.fold_logits, strict=True)]
     mean = weights[0] if len(weights) == 1 else torch.stack(weights).mean(0)
-    return Student(network, mean, lessons[0].integrator)
+    taught = [pupil.taught(own) for pupil, own in zip(pupils, weights, strict=True)]
+    return Student(network, mean, lessons[0].integrator, tuple(taught))
 
 
 class _Pupil:
@@ -197,6 +202,12 @@ class _Pupil:
     def weights(self, logits: Tensor) -> Tensor:
         """lambda [N, K] of all nodes, given the student's logits."""
         return all_weights(self.integrator, logits, self.knowledge.logits, fitted_nodes=True)
+
+    @torch.no_grad()
+    def taught(self, weights: Tensor) -> Tensor:
+        """What the teachers say together of all nodes, given lambda [N, K], as log-probabilities [N, C]."""
+        says = torch.softmax(self.knowledge.logits, dim=-1)
+        return self.integrator.answer(weights.to(says.device), says, self.everyone, 1.0).clamp_min(TINY).log()
 
 
 def _squared_errors(pupils: Sequence[_Pupil]) -> Record:

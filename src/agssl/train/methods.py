@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +15,16 @@ from agssl.pretext.prepare import alphas_of, check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
 from agssl.train.context import Candidate, Context, MethodResult
+from agssl.train.distill import Student
 from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
-from agssl.train.network import WeightedTask
+from agssl.train.network import Trained, WeightedTask
 from agssl.train.pool import find_pool
 from agssl.train.students import distil, distil_again
 from agssl.train.teachers import collect_knowledge, train_teacher
+from agssl.train.worse import worse_than
+
+log = logging.getLogger("agssl")
 
 
 def train_method(
@@ -133,19 +138,34 @@ def fit_agssl(context: Context) -> MethodResult:
     history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
     history |= {stage: student.network.history for stage, student in students.items()}
     last = list(students.values())[-1]
-    network = last.network
+    answers, replaced = answering(context, last)
     if not context.trains_again:
-        result = MethodResult(network.model, network.logits, network.best, history, teachers, last.weights)
-        result = replace(result, tried=tried)
+        own = last.network.logits if replaced else None
+        result = MethodResult(last.network.model, answers.logits, answers.best, history, teachers, last.weights)
+        result = replace(result, tried=tried, student_logits=own)
         return replace(result, knowledge=known[0], integrator=last.integrator) if len(known) == 1 else result
     knowledge = collect_knowledge(context, teachers)
     final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history
-    heldout = context.heldout(network, [teacher.network for teacher in teachers])
-    model, logits = final.network.model, final.network.logits
-    best = context.best(network)
+    heldout = context.heldout(answers, [teacher.network for teacher in teachers])
+    model, logits, own = final.network.model, final.network.logits, None
+    if replaced:
+        logits, own = final.taught[0], logits
+    best = context.best(answers)
     result = MethodResult(model, logits, best, history, teachers, final.weights, heldout=heldout, tried=tried)
-    return replace(result, knowledge=knowledge, integrator=final.integrator)
+    return replace(result, knowledge=knowledge, integrator=final.integrator, student_logits=own)
+
+
+def answering(context: Context, student: Student) -> tuple[Trained, bool]:
+    """Who answers: the student or, in an automatic pool where they are clearly better, its teachers together."""
+    if not context.settings.automatic:
+        return student.network, False
+    teachers = Trained.of_logits(context.folds, (), student.taught)
+    worse = worse_than(context.problem, student.network, teachers)
+    if not worse:
+        return student.network, False
+    log.warning(f"the student has {worse} of its teachers together: these answer in its place")
+    return replace(teachers, best=student.network.best | teachers.best), True
 
 
 FITTERS: dict[str, Callable[[Context], MethodResult]] = {

@@ -11,10 +11,11 @@ import torch
 from agssl.base.errors import DataError, SettingsError
 from agssl.data.graph import Graph
 from agssl.integrate import INTEGRATORS
-from agssl.integrate.base import all_weights
+from agssl.integrate.base import all_weights, mixed
 from agssl.store.fitted import FittedModel
 from agssl.store.teachers import KeptTeachers
 from agssl.train.context import MethodResult
+from agssl.train.distill import TINY
 from agssl.train.infer import infer
 from agssl.train.network import mean_logits
 
@@ -35,7 +36,8 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
         device: where to compute.
     """
     logits = infer(fitted.model, graph, device).logits
-    if logits.shape == fitted.logits.shape and np.allclose(logits, fitted.logits, NEAR, NEAR):
+    own = fitted.logits if fitted.student_logits is None else fitted.student_logits
+    if logits.shape == own.shape and np.allclose(logits, own, NEAR, NEAR):
         return fitted
     elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None)
     if fitted.weights is None:
@@ -59,7 +61,25 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
     said = torch.stack([mean_logits(one) for one in each])
     calibrated = said if kept.calibration is None else kept.calibration(said)
     weights = all_weights(integrator, torch.from_numpy(logits), calibrated)
-    return replace(elsewhere, teacher_logits=said.numpy(), weights=weights.numpy())
+    elsewhere = replace(elsewhere, teacher_logits=said.numpy(), weights=weights.numpy())
+    if fitted.student_logits is None:
+        return elsewhere
+    told = mixed(weights, torch.softmax(calibrated, dim=-1)).clamp_min(TINY).log()
+    return replace(elsewhere, logits=told.numpy(), student_logits=logits)
+
+
+def answer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> np.ndarray:
+    """Logits [N, C] of a graph's nodes: of the student, or of the teachers together where these answer.
+
+    Teachers that can't (one is no network, or they were left out) leave it to the student, and that is said.
+    """
+    if fitted.student_logits is None:
+        return infer(fitted.model, graph, device).logits
+    try:
+        return transfer(fitted, graph, device).logits
+    except (DataError, SettingsError) as error:
+        log.warning("the student answers in place of its teachers, which were better on the fitted graph: %s", error)
+        return infer(fitted.model, graph, device).logits
 
 
 def keep_teachers(result: MethodResult, integration: str) -> KeptTeachers | None:
@@ -81,7 +101,8 @@ def keep_teachers(result: MethodResult, integration: str) -> KeptTeachers | None
         calibration=known.calibration,
     )
     try:
-        again = all_weights(kept.integrator(), result.logits.cpu(), known.logits.cpu(), fitted_nodes=True)
+        own = result.logits if result.student_logits is None else result.student_logits
+        again = all_weights(kept.integrator(), own.cpu(), known.logits.cpu(), fitted_nodes=True)
     except Exception as error:  # a plug-in's constructor may want more than sizes
         log.info("the teachers are not kept: integration %s can't be made again (%s)", integration, error)
         return None
