@@ -4,16 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint slow page notebook screenshots torture clean
+.PHONY: demo test docs lint slow page notebook screenshots torture clean
 
 demo: $(STAMP)
 	$(BIN)/agssl fit digits --method gcn --out runs/demo-gcn --overwrite
 	$(BIN)/agssl fit digits --out runs/demo --plot --overwrite
 	$(BIN)/agssl explain runs/demo --degree
 	$(BIN)/agssl report runs/demo --baseline runs/demo-gcn
+	$(BIN)/python examples/learnt.py runs/demo runs/demo-gcn
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest
+
+# The site of the docs, in build/site; a broken link or an undescribed page is an error.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -29,16 +34,16 @@ page:
 	cd web && npm ci && npm run build
 
 # Run the example notebook again, in place.
-notebook: $(VENV)/.docs
+notebook: $(VENV)/.pictures
 	$(BIN)/jupyter execute --inplace examples/own_table.ipynb
 
 # docs/report.png and docs/embedding.png from a run on Cora; needs Chromium.
-screenshots: $(VENV)/.docs
+screenshots: $(VENV)/.pictures
 	$(BIN)/python benchmarks/screenshots.py
 
-$(VENV)/.docs: $(STAMP)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
-	touch $(VENV)/.docs
+$(VENV)/.docs $(VENV)/.pictures: $(VENV)/.%: $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$*]'
+	touch $@
 
 # 200 kills at random moments, 26,000 damaged files (10,000 tables), 200 examples of every property; figures go to results/.
 torture: $(STAMP)

@@ -1,8 +1,8 @@
-"""What README shows of `agssl bench table1`: writes the table there, and docs/gains.png with the gains over GCN.
+"""What README and docs/results.md show of `agssl bench table1`: writes their tables, and docs/gains.png.
 
-    python benchmarks/readme.py [--readme FILE] [--picture FILE]
+    python benchmarks/readme.py [--readme FILE] [--page FILE] [--picture FILE]
 
-Both are made of the records in results/bench. A dataset that lacks one of the table's methods is left out.
+All are made of the records in results/bench. A dataset that lacks one of the table's methods is left out.
 """
 
 from __future__ import annotations
@@ -29,24 +29,43 @@ HEADER = (
     "| | seeds | GCN | single teachers | Average | LF | TS | chosen | over GCN | over Average | minus the paper "
     "| paper: GCN, LF, TS |"
 )
+SHORT_HEADER = "| | GCN | average of the teachers | AGSSL | gain over GCN, with 95% interval |"
+SHORT = ("cora", "citeseer", "pubmed", "photo", "computers")
 SERIES = {"mean single teacher": PAPER_TASKS} | {label: (method,) for label, method in NAMES.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--readme", type=Path, default=ROOT / "README.md", help="the file with the table")
+    parser.add_argument("--readme", type=Path, default=ROOT / "README.md", help="the file with the short table")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "results.md", help="the file with the whole table")
     parser.add_argument("--picture", type=Path, default=ROOT / "docs" / "gains.png", help="the picture to draw")
     args = parser.parse_args()
     records, scope = Records(ROOT / "results" / "bench"), Scope(strategies=("jt",))
-    rows = [row for dataset in PAPER_DATASETS if (row := table_row(dataset, scope, records))]
-    table = "\n".join([HEADER, "|---" * (HEADER.count("|") - 1) + "|", *rows]) + "\n"
-    text, count = re.subn(
-        rf"{re.escape(HEADER)}\n(\|.*\n)+", lambda match: table, args.readme.read_text(encoding="utf-8")
-    )
-    if count != 1:
-        raise SystemExit(f"{args.readme} has the table's header {count} times, not once")
-    args.readme.write_text(text, encoding="utf-8")
+    put(args.page, HEADER, [table_row(dataset, scope, records) for dataset in PAPER_DATASETS])
+    put(args.readme, SHORT_HEADER, [short_row(dataset, scope, records) for dataset in SHORT])
     draw(scope, records, args.picture)
+
+
+def put(path: Path, header: str, rows: list[str | None]) -> None:
+    """Write a table in place of the one with the same header; a row that is None is left out."""
+    table = "\n".join([header, "|---" * (header.count("|") - 1) + "|", *filter(None, rows)]) + "\n"
+    text, count = re.subn(rf"{re.escape(header)}\n(\|.*\n)+", lambda match: table, path.read_text(encoding="utf-8"))
+    if count != 1:
+        raise SystemExit(f"{path} has the table's header {count} times, not once")
+    path.write_text(text, encoding="utf-8")
+
+
+def short_row(dataset: str, scope: Scope, records: Records) -> str | None:
+    """A line of README's table: LF or TS, as validation accuracy says; None where a method is missing."""
+    names = ("gcn", "average", "agssl-lf", "agssl-ts")
+    found = {name: accuracies(records.of(scope.cells(TABLE_METHODS[name], dataset))) for name in names}
+    if not all(found.values()):
+        return None
+    chosen = choose_scheme(scope, records, dataset, "jt", paper.table1)
+    assert chosen.scheme is not None
+    shown = ("gcn", "average", chosen.scheme.title.lower())
+    means = (f"{float(np.mean(list(found[name].values()))):.2f}" for name in shown)
+    return f"| {' | '.join([title_of(dataset), *means, gain(chosen.entry)])} |"
 
 
 def table_row(dataset: str, scope: Scope, records: Records) -> str | None:

@@ -28,7 +28,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         run, baseline = args.run or Path(folder) / "agssl", args.baseline or Path(folder) / "gcn"
         if args.run is None:
-            agssl(["fit", "cora", "--seeds", "2", "--out", str(run)])
+            agssl(["fit", "cora", "--teachers", "paper", "--seeds", "2", "--out", str(run)])
         if args.baseline is None:
             agssl(["fit", "cora", "--method", "gcn", "--seeds", "2", "--out", str(baseline)])
         page = Path(folder) / "report.html"
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def take(page: Path, picture: Path) -> None:
-    """The page from its top to the end of the node explorer."""
+    """The page from its top to the end of the table of nodes."""
     with chromium() as browser:
         tab = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
         tab.goto(page.as_uri())

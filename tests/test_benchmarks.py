@@ -27,7 +27,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 needs_pyg = pytest.mark.skipif(find_spec("torch_geometric") is None, reason="needs PyG: pip install '.[pyg]'")
 needs_chromium = pytest.mark.skipif(
     find_spec("playwright") is None or not (shutil.which("chromium") or shutil.which("chromium-browser")),
-    reason="needs Playwright and Chromium: pip install '.[docs]', apt-get install chromium",
+    reason="needs Playwright and Chromium: pip install '.[pictures]', apt-get install chromium",
 )
 
 
@@ -196,12 +196,15 @@ def test_same_bits_keeps_fits_apart_by_their_options(as_module: Callable):
     assert len({name("abc", ""), name("abc", "--epochs 1"), name("abc", "--epochs 2"), name("abd", "--epochs 1")}) == 4
 
 
-def test_readme_has_the_table_of_the_records(run: Run, tmp_path: Path):
+def test_readme_and_results_have_the_tables_of_the_records(run: Run, tmp_path: Path):
     pytest.importorskip("matplotlib")
-    shutil.copy(ROOT / "README.md", tmp_path / "README.md")
-    done = run("readme", "--readme", "README.md", "--picture", "gains.png")
+    pages = {"README.md": ROOT / "README.md", "results.md": ROOT / "docs" / "results.md"}
+    for name, path in pages.items():
+        shutil.copy(path, tmp_path / name)
+    done = run("readme", "--readme", "README.md", "--page", "results.md", "--picture", "gains.png")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "README.md").read_text(encoding="utf-8") == (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, path in pages.items():
+        assert (tmp_path / name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
     assert (tmp_path / "gains.png").stat().st_size > 1000
 
 

@@ -180,13 +180,21 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         return to_graph(graph, require_labels=False, columns=self.fitted_.columns)
 
     def predict_proba(self, graph: Any = None) -> np.ndarray:
-        """Class probabilities [N, C] of the fitted nodes, or of all nodes of another graph with the same features."""
+        """Class probabilities [N, C] of the fitted nodes, or of all nodes of another graph with the same features.
+
+        Args:
+            graph: None for the fitted one; else another with the same features, as for `fit`; it needs no labels.
+        """
         check_is_fitted(self, "fitted_")
         logits = self.fitted_.logits if graph is None else answer(self.fitted_, self._like_fitted(graph), self.device)
         return self.fitted_.confidence(logits)
 
     def predict(self, graph: Any = None) -> np.ndarray:
-        """The class of every node, as it was given: the likeliest, or by the `threshold`."""
+        """The class of every node, as it was given: the likeliest, or by the `threshold`.
+
+        Args:
+            graph: None for the fitted one; else another with the same features, as for `fit`; it needs no labels.
+        """
         probabilities = self.predict_proba(graph)
         return self.classes_[self.fitted_.decide(probabilities)]
 
@@ -215,7 +223,11 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         return self.fitted_.sets(infer(self.fitted_.model, other, self.device).logits, other, coverage, by_class)
 
     def embed(self, graph: Any = None) -> np.ndarray:
-        """The student's hidden representations [N, F]."""
+        """The student's hidden representations [N, F].
+
+        Args:
+            graph: None for the fitted one; else another with the same features, as for `fit`; it needs no labels.
+        """
         check_is_fitted(self, "fitted_")
         target = self._own_graph() if graph is None else self._like_fitted(graph)
         return infer(self.fitted_.model, target, self.device).hidden

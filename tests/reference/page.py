@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,21 +60,23 @@ class Page:
         return cls(text, data, unpack(data["arrays"], packed))
 
 
-def write_graph(folder: Path) -> Path:
-    """Sixty nodes of three classes; one node and one class have names that are markup."""
+def write_graph(
+    folder: Path, classes: Sequence[str] = ("plain", EVIL_CLASS, "größer & kleiner"), each: int = 0
+) -> Path:
+    """Sixty nodes of three classes, or other ones; one node and one class have names that are markup."""
     rng = np.random.default_rng(0)
-    y = np.arange(NODES) % 3
-    x = rng.normal(size=(NODES, 4)) + 1.5 * np.eye(3, 4)[y]
-    ends = rng.integers(0, NODES - 1, size=(2, 300))  # the last node stays alone
-    keep = (ends[0] < ends[1]) & ((y[ends[0]] == y[ends[1]]) | (rng.random(300) < 0.2))
-    names = [f"n{i}" for i in range(NODES)]
+    total = each * len(classes) or NODES
+    y = np.arange(total) % len(classes)
+    x = rng.normal(size=(total, 4)) + 1.5 * np.eye(len(classes), 4)[y]
+    ends = rng.integers(0, total - 1, size=(2, 5 * total))  # the last node stays alone
+    keep = (ends[0] < ends[1]) & ((y[ends[0]] == y[ends[1]]) | (rng.random(5 * total) < 0.2))
+    names = [f"n{i}" for i in range(total)]
     names[7] = EVIL_NODE
     folder.mkdir(parents=True)
     edges = dict.fromkeys(
         line for a, b in ends[:, keep].T for line in (f"{names[a]},{names[b]}", f"{names[b]},{names[a]}")
     )
     (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
-    labels = ["plain", EVIL_CLASS, "größer & kleiner"]
-    rows = [f"{names[i]},{','.join(f'{v:.4f}' for v in x[i])},{labels[y[i]] if i != 3 else ''}" for i in range(NODES)]
+    rows = [f"{names[i]},{','.join(f'{v:.4f}' for v in x[i])},{classes[y[i]] if i != 3 else ''}" for i in range(total)]
     (folder / "nodes.csv").write_text("\n".join(["id,f0,f1,f2,f3,label", *rows]) + "\n", encoding="utf-8")
     return folder

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agssl.cli.main import main
 from agssl.store.run import Run
 from reference.page import TASKS, Page, write_graph
+from reference.tab import CHROMIUM, Tab, opened
 
 
 @pytest.fixture(scope="session")
@@ -56,3 +58,25 @@ def page_path(run: Run, gcn: Run, tmp_path_factory: pytest.TempPathFactory) -> P
 def page(page_path: Path) -> Page:
     """The same, taken apart."""
     return Page.read(page_path)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, driven by Playwright; without one of them, the test is skipped."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium, as by: apt-get install chromium")
+    with playwright.sync_playwright() as run:
+        found = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def tab(browser: Any, page_path: Path) -> Iterator[Tab]:
+    """The page, opened from disk; at the end nothing may have gone wrong, and no request have left it."""
+    found = opened(browser, page_path, color_scheme="light")
+    yield found
+    assert found.troubles == []
+    assert [url for url in found.requests if not url.startswith(("data:", "blob:"))] == [page_path.resolve().as_uri()]
+    found.page.close()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,50 +9,8 @@ import pytest
 
 from agssl.cli.main import main
 from agssl.store.run import Run
-from reference.page import EVIL_CLASS, EVIL_NODE, NODES, Page
-
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium, as by: apt-get install chromium")
-
-
-@dataclass
-class Tab:
-    """A page that is open, and everything that went wrong or out on it."""
-
-    page: Any
-    troubles: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as run:
-        found = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-def opened(browser: Any, path: Path, **options: Any) -> Tab:
-    page = browser.new_page(viewport=options.pop("viewport", {"width": 1280, "height": 900}), **options)
-    tab = Tab(page)
-    page.on("console", lambda message: tab.troubles.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: tab.troubles.append(str(error)))
-    page.on("dialog", lambda dialog: (tab.troubles.append(f"dialog {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda request: tab.requests.append(request.url))
-    page.goto(path.resolve().as_uri())
-    page.wait_for_selector("html[data-ready]")
-    return tab
-
-
-@pytest.fixture
-def tab(browser: Any, page_path: Path) -> Iterator[Tab]:
-    """The page, opened from disk; at the end nothing may have gone wrong, and no request have left it."""
-    found = opened(browser, page_path, color_scheme="light")
-    yield found
-    assert found.troubles == []
-    assert found.requests == [page_path.resolve().as_uri()]
-    found.page.close()
+from reference.page import EVIL_CLASS, EVIL_NODE, NODES, TASKS, Page, write_graph
+from reference.tab import Tab, opened
 
 
 def image(tab: Tab) -> list[int]:
@@ -80,8 +35,11 @@ def test_the_results_on_the_page_are_those_of_the_run(tab: Tab, run: Run, gcn: R
     for teacher in run.metrics["teachers"]:
         text = texts[f"teacher {teacher['task']}"]
         assert f"{100 * teacher['test_accuracy']['mean']:.1f}%" in text and f"{teacher['weight']:.3f}" in text
-    stats = tab.page.locator(".stats").inner_text()
-    assert f"{100 * run.metrics['test_accuracy']['mean']:.1f}%" in stats and f"{run.metrics['log_loss']:.3f}" in stats
+    first, estimate = tab.page.locator("#headline").inner_text(), run.metrics["estimate"]
+    assert f"{100 * estimate['value']:.1f}%" in first
+    assert f"{100 * estimate['low']:.1f}% to {100 * estimate['high']:.1f}%" in first
+    assert f"{100 * run.metrics['baselines']['logistic_regression']:.1f}%" in first
+    assert "of the trust" in first or "about alike" in first
     assert run.about["command"] in tab.page.locator("#made pre").inner_text()
 
 
@@ -92,11 +50,12 @@ def test_a_node_is_found_and_shown_as_the_run_has_it(tab: Tab, run: Run) -> None
     panel = tab.page.locator("#node")
     assert panel.locator("h3").inner_text() == "Node n20"
     assert row["prediction"] in panel.locator(".verdict").inner_text()
+    assert panel.is_visible() and not tab.page.locator("#headline").is_visible()
     shown = float(panel.locator(".verdict .num").inner_text().rstrip("%"))
     assert shown == pytest.approx(100 * float(row["probability"]), abs=0.0551)
     assert fitted.weights is not None
     for k, task in enumerate(fitted.task_names):
-        weight = panel.locator("table tbody tr", has_text=task).locator("td .num").inner_text()
+        weight = panel.locator("table tbody tr", has_text=task).locator("td.trust .num").inner_text()
         assert float(weight) == pytest.approx(float(fitted.weights[20, k]), abs=0.00056)
     near = run.graph(1).neighbours(20)
     assert f"{len(near)} neighbour" in panel.locator("header p").inner_text()
@@ -126,7 +85,7 @@ def test_a_click_on_the_map_shows_the_node_that_lies_there(tab: Tab, page: Page)
 
 def test_colours_and_theme_can_be_switched(tab: Tab) -> None:
     seen = {"class": image(tab)}
-    for way in ("task", "confidence", "right"):
+    for way in ("trust", "confidence", "right"):
         tab.page.locator(f"input[name=colour][value={way}]").check(force=True)
         seen[way] = image(tab)
     assert len({tuple(colours) for colours in seen.values()}) == 4
@@ -155,9 +114,9 @@ def test_everything_is_reached_by_keyboard(tab: Tab) -> None:
         tab.page.keyboard.press(key)
         seen.add(tab.page.locator("#node h3").inner_text())
     assert len(seen) > 2
-    reached = set()
-    tab.page.evaluate("document.activeElement.blur()")
-    for _ in range(40 + NODES):
+    reached = {"theme"}
+    tab.page.locator("button.theme").focus()
+    for _ in range(60 + NODES):
         tab.page.keyboard.press("Tab")
         reached.add(tab.page.evaluate("document.activeElement.className || document.activeElement.type"))
     assert {"theme", "search", "radio", "map", "select-one"} <= reached
@@ -168,6 +127,36 @@ def test_a_phone_scrolls_only_downwards(browser: Any, page_path: Path) -> None:
     width = tab.page.evaluate("document.documentElement.scrollWidth")
     assert width == 390 and tab.troubles == []
     assert tab.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert tab.page.locator("#headline").is_visible() and tab.page.locator("#node").is_visible()
+    cut = "(e) => e.scrollWidth - e.clientWidth"
+    assert tab.page.locator("#results .scroll").evaluate(cut) == 0
+    assert tab.page.locator("#node .scroll").evaluate(cut) == 0
+    tab.page.close()
+
+
+@pytest.mark.parametrize("classes", [("いちばん", "a" * 90), tuple(f"class of number {k}" for k in range(40))])
+@pytest.mark.parametrize(("width", "theme"), [(1360, "light"), (390, "dark")])
+def test_few_and_many_classes_with_long_names_fit(
+    browser: Any, tmp_path_factory: pytest.TempPathFactory, classes: tuple[str, ...], width: int, theme: str
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / f"classes-{len(classes)}"
+    if not folder.exists():
+        graph = write_graph(folder / "graph", classes, each=12)
+        quick = ("--epochs", "3", "--hidden", "8", "--tasks", TASKS, "--split", "per-class:4/4")
+        assert main(["fit", str(graph), *quick, "--out", str(folder / "run")]) == 0
+        assert main(["report", str(folder / "run"), "--map", "pca", "--reasons", "20"]) == 0
+    tab = opened(
+        browser,
+        folder / "run" / "report.html",
+        "#node=n20",
+        viewport={"width": width, "height": 900},
+        color_scheme=theme,
+    )
+    assert tab.page.evaluate("document.documentElement.scrollWidth") == width and tab.troubles == []
+    assert tab.page.locator("#node .scroll").evaluate("(e) => e.scrollWidth - e.clientWidth") == 0
+    assert tab.page.locator("#node").evaluate("(e) => e.scrollWidth - e.clientWidth") == 0
+    bars = tab.page.locator("#node td.trust .bar")
+    assert bars.count() == 2 and all(bar.bounding_box()["width"] > 40 for bar in bars.all())
     tab.page.close()
 
 

@@ -16,7 +16,7 @@ from agssl.explain.groups import by_degree
 from agssl.explain.node import softmax
 from agssl.report.build import PARTS
 from agssl.store.run import Run
-from reference.page import EVIL_CLASS, EVIL_NODE, NODES, TASKS, Page, edges_of
+from reference.page import EVIL_CLASS, EVIL_NODE, NODES, TASKS, Page, edges_of, write_graph
 
 ROOT = Path(__file__).parents[2]
 
@@ -177,3 +177,64 @@ def test_a_baseline_must_be_a_gcn(run: Run, capfd: pytest.CaptureFixture[str], t
     assert main(["report", str(run.path), "--baseline", str(run.path), "-o", str(tmp_path / "x.html")]) == 2
     assert "is of method agssl; give a run of method gcn" in capfd.readouterr().err
     assert not (tmp_path / "x.html").exists()
+
+
+def test_a_gain_of_one_seed_has_the_interval_of_its_nodes(fit: Callable[..., Run], tmp_path: Path) -> None:
+    run, gcn = fit("--tasks", TASKS), fit("--method", "gcn")
+    path = tmp_path / "page.html"
+    assert main(["report", str(run.path), "--baseline", str(gcn.path), "--map", "pca", "-o", str(path)]) == 0
+    gain, test = Page.read(path).data["gain"], run.split(0).test
+    said = [one.predictions(0) for one in (gcn, run)]
+    right = np.array([[rows[i]["prediction"] == rows[i]["label"] for i in test] for rows in said]).astype(float)
+    both = right[1] - right[0]
+    assert gain["over"] == "nodes" and gain["mean"] == pytest.approx(both.mean())
+    half = 2.02 * both.std(ddof=1) / np.sqrt(len(test))  # Student's t of these many nodes
+    assert gain["high"] - gain["mean"] == pytest.approx(half, rel=0.02)
+
+
+def test_nodes_held_out_to_measure_are_told_from_those_that_choose(fit: Callable[..., Run], tmp_path: Path) -> None:
+    run = fit("--tasks", TASKS, "--split", "holdout:0.3")
+    assert main(["report", str(run.path), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    page, split = Page.read(tmp_path / "page.html"), run.split(0)
+    assert page.data["measured_on"] == "heldout" and split.measure is not None
+    assert np.array_equal(np.flatnonzero(page.arrays["known"]), split.measure)
+    assert np.array_equal(np.flatnonzero(page.arrays["part"] == PARTS.index("measure")), split.measure)
+    assert np.array(page.data["confusion"]).sum() == len(split.measure)
+
+
+def test_labelled_nodes_in_no_part_are_told_right_or_wrong(fit: Callable[..., Run], tmp_path: Path) -> None:
+    run = fit("--method", "gcn", "--split", "random:5/10/10")
+    assert main(["report", str(run.path), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    page, split = Page.read(tmp_path / "page.html"), run.split(0)
+    known, labelled = page.arrays["known"].astype(bool), page.arrays["label"] >= 0
+    assert not known[split.train].any() and known[split.test].all() and not known[~labelled].any()
+    assert known.sum() == labelled.sum() - len(split.train) > len(split.val) + len(split.test)
+
+
+def test_the_page_tells_what_the_automatic_pool_tried(fit: Callable[..., Run], tmp_path: Path) -> None:
+    run = fit("--teachers", "auto")
+    assert main(["report", str(run.path), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    pool, tried = Page.read(tmp_path / "page.html").data["pool"], run.seed_metrics(0)["tried"]
+    assert [row["name"] for row in pool] == [one["name"] for one in tried]
+    assert {row["name"] for row in pool if row["kept"]} == set(run.fitted(0).task_names)
+    assert all(row["seconds"] > 0 for row in pool)
+
+
+def test_reasons_are_given_for_as_many_nodes_as_asked(run: Run, tmp_path: Path) -> None:
+    for most in (0, 7):
+        path = tmp_path / f"{most}.html"
+        assert main(["report", str(run.path), "--map", "pca", "--reasons", str(most), "-o", str(path)]) == 0
+        found = Page.read(path).arrays
+        assert len(found.get("why_node", ())) == most
+    assert main(["report", str(run.path), "--reasons", "-1"]) == 2
+
+
+def test_a_threshold_decides_on_the_page_too(fit: Callable[..., Run], tmp_path: Path) -> None:
+    two = write_graph(tmp_path / "two", classes=("yes", "no"))
+    out = tmp_path / "run"
+    quick = ("--epochs", "3", "--hidden", "8", "--split", "per-class:5/5", "--method", "gcn", "--threshold", "0.9")
+    assert main(["fit", str(two), *quick, "--out", str(out)]) == 0
+    assert main(["report", str(out), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    page, said = Page.read(tmp_path / "page.html"), Run.open(out).predictions(0)
+    assert [page.data["classes"][c] for c in page.arrays["predicted"]] == [row["prediction"] for row in said]
+    assert (page.arrays["predicted"] != page.arrays["top"][0, :, 0]).any()

@@ -1,5 +1,5 @@
 // Runs side by side.
-import { h, number, percent, plural, points, s, section } from "./dom.js";
+import { deviation, h, number, percent, plural, points, s, section } from "./dom.js";
 
 const NAMES = { test_accuracy: "Accuracy, test", val_accuracy: "Accuracy, val.", macro_f1: "Macro-F1", log_loss: "Log-loss", ece: "Calib. error" };
 const share = (key) => key.endsWith("accuracy");
@@ -20,7 +20,7 @@ function runs(page) {
     h("tbody", null, page.runs.map((run) => h("tr", null, h("th", { scope: "row", title: run.run }, run.name), h("td", null, run.dataset),
       h("td", null, [run.method, run.integration].filter(Boolean).join(", ")), h("td", { class: "num" }, run.seeds.length),
       page.measures.map((key) => h("td", { class: "num" }, write(key, run[key].mean),
-        run[key].values.length > 1 && h("small", null, ` ± ${share(key) ? (100 * run[key].std).toFixed(1) : number(run[key].std)}`))))))));
+        h("small", null, share(key) ? deviation(run[key], (v) => (100 * v).toFixed(1), 0.001) : deviation(run[key], number, 0.001)))))))));
 }
 
 function differences(page) {

@@ -2,7 +2,7 @@
 import { DISTINCT, NEUTRAL, categorical } from "./colours.js";
 
 const TYPES = { uint8: Uint8Array, int8: Int8Array, uint16: Uint16Array, int16: Int16Array, int32: Int32Array,
-  uint32: Uint32Array };
+  uint32: Uint32Array, float32: Float32Array };
 
 export const loadPage = () => JSON.parse(document.getElementById("data").textContent);
 export const loadNodes = async (page) => new Nodes(page, await unpack(page.arrays));
@@ -28,6 +28,8 @@ export class Nodes {
     this.names = arrays.names ? new TextDecoder().decode(arrays.names).split("\0") : null;
     this.x = Float32Array.from({ length: this.count }, (_, i) => this.place[2 * i] / page.place);
     this.y = Float32Array.from({ length: this.count }, (_, i) => 1 - this.place[2 * i + 1] / page.place);
+    this.best = page.changes ? 1 + page.tasks.indexOf(page.changes.best) : null;
+    this.reasons = new Map(Array.from(arrays.why_node ?? [], (node, row) => [node, row]));
     this.link();
     this.rank();
   }
@@ -35,7 +37,7 @@ export class Nodes {
   // Where there are more classes than distinct colours, the classes that are predicted most get those.
   rank() {
     const counts = this.page.classes.map(() => 0);
-    for (let i = 0; i < this.count; i++) counts[this.predicted(i)]++;
+    for (let i = 0; i < this.count; i++) counts[this.predicted[i]]++;
     const order = counts.map((_, c) => c);
     if (order.length > DISTINCT) order.sort((a, b) => counts[b] - counts[a] || a - b);
     this.colours = [];
@@ -78,10 +80,84 @@ export class Nodes {
     return /^-?\d+$/.test(name) ? `class ${name}` : name;
   }
 
-  predicted(i) { return this.top[i * this.keep]; }
-  confidence(i) { return this.probability[i * this.keep] / this.page.share; }
-  right(i) { return this.label[i] < 0 ? null : this.label[i] === this.predicted(i); }
-  partName(i) { return ["", "train", "val", "test"][this.part[i]]; }
+  degree(i) { return this.start[i + 1] - this.start[i]; }
+
+  // The probability of the predicted class, which by a threshold need not be the likeliest.
+  confidence(i) {
+    let at = i * this.keep;
+    for (let k = 0; k < this.keep; k++) if (this.top[at + k] === this.predicted[i]) { at += k; break; }
+    return this.probability[at] / this.page.share;
+  }
+
+  // Right or wrong, of nodes whose labels did not train the answer; null of others.
+  right(i) { return this.known[i] ? this.label[i] === this.predicted[i] : null; }
+
+  // Whether the page's figures count it.
+  measured(i) { return Boolean(this.known[i]) && (this.page.part === "test") === (this.part[i] === 3) && this.part[i] > 1; }
+
+  says(model, i) { return model === 0 ? this.predicted[i] : this.top[(model * this.count + i) * this.keep]; }
+
+  // What the student made of the best single teacher's answer.
+  change(i) {
+    const before = this.says(this.best, i) === this.label[i];
+    return this.right(i) ? (before ? "both_right" : "rescued") : before ? "spoiled" : "both_wrong";
+  }
+
+  teachersRight(i) {
+    let right = 0;
+    for (let k = 1; k <= this.tasks; k++) right += this.says(k, i) === this.label[i];
+    return right;
+  }
+
+  teachersWith(i) {
+    let same = 0;
+    for (let k = 1; k <= this.tasks; k++) same += this.says(k, i) === this.predicted[i];
+    return same;
+  }
+
+  // What one would look at first; each is a test of a node.
+  pick(name) {
+    if (name === "wrong") return (i) => this.right(i) === false;
+    if (name === "split") return (i) => this.tasks > 1 && 2 * this.teachersWith(i) <= this.tasks;
+    const among = name === "ask" ? (i) => this.label[i] < 0 : () => true;
+    const low = this.quantile(among, name === "ask" ? 0.25 : 0.1);
+    return (i) => among(i) && this.confidence(i) <= low;
+  }
+
+  quantile(among, share) {
+    const found = [];
+    for (let i = 0; i < this.count; i++) if (among(i)) found.push(this.confidence(i));
+    const sorted = Float64Array.from(found).sort();
+    return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] : -1;
+  }
+
+  partName(i) {
+    const held = this.page.measured_on === "heldout";
+    return ["", "training node", held ? "held out in turn" : "validation node", "test node", "held out to measure"][this.part[i]];
+  }
+
+  // Of held-out nodes with labels within two steps, how many each teacher gets right: what trust can be learnt from.
+  evidence(i, most = 400) {
+    const seen = new Set([i]);
+    const near = [];
+    for (const j of this.neighbours(i)) if (!seen.has(j) && seen.size < most) { seen.add(j); near.push(j); }
+    for (const j of near.slice()) for (const n of this.neighbours(j)) if (!seen.has(n) && seen.size < most) { seen.add(n); near.push(n); }
+    const judges = near.filter((j) => this.known[j] && (this.part[j] === 2 || this.part[j] === 4));
+    return { nodes: judges, right: Array.from({ length: this.tasks }, (_, k) => judges.filter((j) => this.says(k + 1, j) === this.label[j]).length) };
+  }
+
+  // What moved the prediction of a node: features with their values, and other nodes; null where the page has none.
+  why(i) {
+    const row = this.reasons.get(i);
+    if (row === undefined) return null;
+    const width = this.why_feature.length / this.why_node.length;
+    const list = (names, moved, more) => Array.from({ length: width }, (_, k) => row * width + k)
+      .filter((at) => names[at] >= 0).map((at) => ({ at: names[at], moved: moved[at], ...more(at) }));
+    return { other: this.why_other[row],
+      features: list(this.why_feature, this.why_moved, (at) => ({ ...this.page.features[this.why_feature[at]], value: this.why_value[at] })),
+      nodes: list(this.why_near, this.why_pull, () => ({})) };
+  }
+
   weight(i, k) { return this.weights[i * this.tasks + k] / this.page.share; }
 
   trusted(i) {
@@ -97,6 +173,33 @@ export class Nodes {
     const at = (model * this.count + i) * this.keep;
     return Array.from({ length: this.keep }, (_, k) =>
       ({ class: this.top[at + k], share: this.probability[at + k] / this.page.share }));
+  }
+
+  // A node by its name, or else by its number; null where there is none.
+  find(text) {
+    if (text === null) return null;
+    if (this.names) {
+      const at = this.names.indexOf(text);
+      if (at >= 0) return at;
+    }
+    const number = /^\d+$/.test(text) ? Number(text) : -1;
+    return number >= 0 && number < this.count ? number : null;
+  }
+
+  // A node to begin with: one that measures, that its most trusted teacher gets right and most others get wrong.
+  interesting() {
+    let best = 0;
+    let most = -1;
+    for (let i = 0; i < this.count; i++) {
+      const near = this.degree(i);
+      if (this.label[i] < 0 || !near || near > 12 || (this.reasons.size && !this.reasons.has(i))) continue;
+      let wrong = 0;
+      for (let k = 1; k <= this.tasks; k++) wrong += this.says(k, i) !== this.label[i];
+      const followed = this.tasks && this.says(this.trusted(i) + 1, i) === this.label[i] && this.right(i);
+      const score = (this.measured(i) ? 20 : 0) + (followed ? 2 * wrong : 0) + 1.5 * Math.min(near, 4) + 2 * this.confidence(i);
+      if (score > most) [best, most] = [i, score];
+    }
+    return best;
   }
 
   // Nodes whose name or number is, starts with, or contains a text; the best match first.

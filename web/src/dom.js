@@ -1,3 +1,5 @@
+import { saveButtons } from "./save.js";
+
 // Making elements. Strings become text nodes and never markup, so whatever a user's file holds is shown as it is.
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -26,14 +28,25 @@ export const points = (value) => `${value > 0 ? "+" : ""}${signed((100 * value).
 export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
 // A shaded cell, with v in 0..1; where writing changes to the other colour differs between light and dark.
-export const shaded = (v, ...children) => {
+export const shaded = (v, ...children) => shadedCell(v, null, ...children);
+
+// The same with attributes; one that can be clicked is a button inside.
+export const shadedCell = (v, click, ...children) => {
   const strength = v > 0.78 ? " strong" : v > 0.62 ? " middle" : "";
-  return h("td", { class: `heat${strength}`, style: { "--v": v.toFixed(3) } }, ...children);
+  return h("td", { class: `heat${strength}`, style: { "--v": v.toFixed(3) } },
+    click ? h("button", { type: "button", class: "cell", ...click }, ...children) : children);
 };
 
 export const section = (id, title, lead, ...children) =>
   h("section", { id, "aria-labelledby": `${id}-title` },
     h("h2", { id: `${id}-title` }, title), lead && h("p", { class: "lead" }, lead), ...children);
 
-export const figure = (title, note, ...children) =>
-  h("figure", null, h("figcaption", null, h("strong", null, title), note && h("span", null, note)), ...children);
+// A figure that can be saved.
+export function figure(title, note, ...children) {
+  const found = h("figure", null, h("figcaption", null, h("strong", null, title), saveButtons(h, title, () => found), note && h("span", null, note)), ...children);
+  return found;
+}
+
+// A deviation over seeds; none of a single one, and never a bare zero.
+export const deviation = (spread, write, least) =>
+  spread.values.length > 1 ? ` ± ${spread.std < least / 2 ? `<${write(least)}` : write(spread.std)}` : "";

@@ -1,87 +1,98 @@
-// The node explorer: the map, what its colours mean, a search field, and the node that is looked at.
+// The map, what its colours mean, the filters that are on, a search field, and the card of the node that is looked at.
 import { NEUTRAL, categorical, confidence } from "./colours.js";
-import { count, h, percent, section } from "./dom.js";
+import { count, h, percent } from "./dom.js";
+import { chosen, KEYS, partWords } from "./filters.js";
 import { NodeMap } from "./map.js";
 import { nodePanel } from "./node.js";
+import { saveButtons } from "./save.js";
+import { NodeTable } from "./table.js";
 
 const RAMP = 24;
 
-export function explorer(nodes) {
-  const state = { colour: "class", only: null, part: 0 };
+// The tools and the map, the card, and the table; `side` shows the card where there is room for one thing only.
+export function explorer(nodes, state, side) {
   const ways = {
-    class: ["Class", () => byClass(nodes)],
-    ...(nodes.tasks ? { task: ["Most trusted task", () => byTask(nodes)] } : {}),
-    confidence: ["Confidence", () => byConfidence(nodes)],
-    right: ["Right or wrong", () => byRight(nodes)],
+    class: ["Class", byClass(nodes)],
+    ...(nodes.tasks ? { trust: ["Most trusted", byTask(nodes)] } : {}),
+    confidence: ["Confidence", byConfidence(nodes)],
+    right: ["Right or wrong", byRight(nodes)],
   };
   const panel = h("div", { class: "panel", "aria-live": "polite", id: "node" });
   const tip = h("div", { class: "tip", hidden: true });
   const legend = h("div", { class: "legend", role: "group", "aria-label": "Colours" });
-  const show = (i, focus = false) => {
-    state.node = i;
-    panel.replaceChildren(...nodePanel(nodes, i, (j) => show(j)));
-    map.show(i);
-    if (focus) map.element.focus({ preventScroll: true });
-  };
-  const map = new NodeMap(nodes, { select: show, hover: (i, at) => hover(i, at) });
+  const chips = h("div", { class: "filters", role: "group", "aria-label": "Filters" });
+  const field = search(nodes, (i) => choose(i));
+  const choose = (i) => { state.set({ node: nodes.name(i) }); side.open("node"); };
+  const map = new NodeMap(nodes, { select: choose, hover: (i, at) => hover(i, at) });
+  const table = new NodeTable(nodes, state, choose);
   const hover = (i, at) => {
     tip.hidden = i === null;
     map.element.classList.toggle("over", i !== null);
     if (i === null) return;
-    tip.replaceChildren(h("b", null, nodes.name(i)), h("span", null,
-      `${nodes.className(nodes.predicted(i))}, ${percent(nodes.confidence(i))}`));
+    tip.replaceChildren(h("b", null, nodes.name(i)), h("span", null, `${nodes.className(nodes.predicted[i])}, ${percent(nodes.confidence(i))}`));
     tip.style.left = `${Math.max(70, Math.min(at[0], map.width - 70))}px`;
     tip.style.top = `${at[1]}px`;
   };
   map.element.append(tip);
 
-  const paint = () => {
-    const { entries, which, ramp, last, labels } = ways[state.colour][1]();
-    const seen = Uint8Array.from(which, (value, i) => {
-      if (state.part && nodes.part[i] !== state.part) return 255;
-      return state.only === null || ramp || value === state.only ? value : entries.length;
-    });
-    const colours = [...(ramp ?? entries.map((entry) => entry.colour)), NEUTRAL];
-    const rank = (i) => (seen[i] === entries.length && !ramp ? 0 : 1 + (last ? last(which[i]) : 0));
-    map.paint({ colours, which: seen, last: rank, labels: labels ?? [] });
-    legend.replaceChildren(...(ramp ? [rampLegend(ramp, entries)] : entries.map((entry, k) => key(entry, k))));
+  const colour = () => (ways[state.get("colour")] ? state.get("colour") : "class");
+  const paint = (mask, all) => {
+    const { entries, which, ramp, last, labels, filter } = ways[colour()][1];
+    const dim = ramp ? ramp.length : entries.length;
+    const seen = all ? which : Uint8Array.from(which, (value, i) => (mask[i] ? value : dim));
+    const rank = all ? last && ((i) => last(which[i])) : (i) => (mask[i] ? 1 + (last ? last(which[i]) : 0) : 0);
+    map.paint({ colours: [...(ramp ?? entries.map((entry) => entry.colour)), NEUTRAL], which: seen, last: rank, labels: labels ?? [], large: !all && 10 * before.size < nodes.count ? mask : null });
+    legend.replaceChildren(...(ramp ? [rampLegend(ramp, entries)] : entries.map((entry, k) => key(entry, filter(k)))));
   };
-  const key = ({ name, colour, nodes: n }, k) => h("button", { type: "button", "aria-pressed": String(state.only === k),
-    title: "show these alone", onclick: () => { state.only = state.only === k ? null : k; paint(); } },
-    h("i", { style: { background: colour } }), name, h("small", null, count(n)));
-  const choice = (name, [text], k) => h("label", null, h("input", { type: "radio", name: "colour", value: name,
-    checked: k === 0, onchange: () => { state.colour = name; state.only = null; paint(); } }), h("span", null, text));
-  const parts = h("select", { "aria-label": "Which nodes to show", onchange: () => { state.part = Number(parts.value); paint(); } },
-    ["all nodes", "training nodes", "validation nodes", "test nodes"].map((text, k) => h("option", { value: k }, text)));
+  const key = ({ name, colour: fill, nodes: n }, filter) => h("button", { type: "button", "aria-pressed": String(state.has(filter)),
+    title: "show these alone", onclick: () => state.toggle(filter) }, h("i", { style: { background: fill } }), h("span", null, name), h("small", null, count(n)));
+  const radios = Object.entries(ways).map(([name, [text]]) => ({ name, text, input: h("input", { type: "radio", name: "colour", value: name, onchange: () => state.set({ colour: name }) }) }));
+  const parts = h("select", { "aria-label": "Which nodes to show", onchange: () => state.set({ part: parts.value || null }) },
+    h("option", { value: "" }, "all nodes"), partsOf(nodes).map(([value, text]) => h("option", { value }, text)));
   const button = (text, label, act) => h("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
-  const buttons = h("div", { class: "zoom" }, button("+", "zoom in", () => map.by(1.6)),
-    button("−", "zoom out", () => map.by(1 / 1.6)), button("⤢", "show all", () => map.reset()));
+  const buttons = h("div", { class: "zoom" }, button("+", "zoom in", () => map.by(1.6)), button("−", "zoom out", () => map.by(1 / 1.6)), button("⤢", "show all", () => map.reset()));
+  const box = h("div", { class: "map-box" }, map.element, buttons, saveButtons(h, "map", () => box));
 
-  paint();
-  show(interesting(nodes));
-  return section("nodes", "Every node", "Find a node by its name or number, or click it. The map lays nodes out by the model’s embedding: "
-    + "what it holds alike lies close together.",
-    h("div", { class: "tools" }, search(nodes, show),
-      h("fieldset", { class: "segments" }, h("legend", null, "Colour by"), Object.entries(ways).map(([name, way], k) => choice(name, way, k))), parts),
-    h("div", { class: "explorer" }, h("div", { class: "map-side" }, h("div", { class: "map-box" }, map.element, buttons), legend), panel));
+  let before = {};
+  const follow = () => {
+    const filters = KEYS.map((name) => `${name}=${state.get(name)}`).join();
+    const now = { filters, colour: colour(), sort: state.get("sort"), node: state.get("node") };
+    if (now.filters !== before.filters) {
+      const found = chosen(state, nodes);
+      [before.mask, before.size, before.all] = [found.mask, found.size, !found.filters.length];
+      chips.replaceChildren(...(found.filters.length ? [...found.filters.map(({ key: name, text }) => h("button", { type: "button", class: "filter", "data-filter": name,
+        "aria-label": `remove the filter ${text}`, onclick: () => state.set({ [name]: null }) }, text, h("span", { "aria-hidden": "true" }, "×"))),
+        h("span", { class: "quiet" }, found.text), h("button", { type: "button", class: "link-button", onclick: () => state.set(Object.fromEntries(KEYS.map((name) => [name, null]))) }, "show all")] : []));
+      parts.value = state.get("part") ?? "";
+    }
+    if (now.filters !== before.filters || now.colour !== before.colour) paint(before.mask, before.all);
+    if (now.filters !== before.filters || now.sort !== before.sort) table.show({ mask: before.mask, size: before.size });
+    for (const { name, input } of radios) input.checked = name === now.colour;
+    if (now.node !== before.node) {
+      const named = nodes.find(now.node);
+      const i = named ?? nodes.interesting();
+      panel.replaceChildren(...nodePanel(nodes, i, choose).filter(Boolean));
+      side.name(nodes.name(i));
+      map.show(i);
+      field.show(named === null ? "" : nodes.name(i));
+      table.mark(i);
+      if (named !== null) side.open("node");
+    }
+    Object.assign(before, now);
+  };
+  state.on(follow);
+  follow();
+  const tools = h("div", { class: "tools" }, field.element,
+    h("fieldset", { class: "segments" }, h("legend", null, "Colour by"), radios.map(({ input, text }) => h("label", null, input, h("span", null, text)))), parts);
+  return { map: h("div", { class: "map-side" }, tools, chips, box, legend), panel, table: table.element };
 }
 
-// A node to begin with: a test node that its most trusted teacher gets right and most others get wrong.
-function interesting(nodes) {
-  let best = 0;
-  let most = -1;
-  for (let i = 0; i < nodes.count; i++) {
-    if (nodes.label[i] < 0 || !nodes.neighbours(i).length || nodes.neighbours(i).length > 12) continue;
-    let wrong = 0;
-    for (let k = 0; k < nodes.tasks; k++) wrong += nodes.said(k + 1, i)[0].class !== nodes.label[i];
-    const followed = nodes.tasks && nodes.said(nodes.trusted(i) + 1, i)[0].class === nodes.label[i] && nodes.right(i);
-    const score = (nodes.part[i] === 3 ? 20 : 0) + (followed ? 2 * wrong : 0) + 1.5 * Math.min(nodes.neighbours(i).length, 4) + 2 * nodes.confidence(i);
-    if (score > most) [best, most] = [i, score];
-  }
-  return best;
-}
+const partsOf = (nodes) => {
+  const there = new Set(nodes.part);
+  return Object.entries(partWords(nodes.page)).filter(([value]) => (value === "unlabelled" ? nodes.label.some((c) => c < 0) : there.has(Number(value))));
+};
 
-function search(nodes, show) {
+function search(nodes, choose) {
   const list = h("ul", { role: "listbox", id: "found", hidden: true, "aria-label": "Nodes found" });
   const input = h("input", { type: "search", role: "combobox", "aria-expanded": "false", "aria-controls": "found",
     "aria-autocomplete": "list", "aria-label": "Find a node", autocomplete: "off", spellcheck: "false",
@@ -89,7 +100,7 @@ function search(nodes, show) {
   let found = [];
   let at = 0;
   const close = () => { list.hidden = true; input.setAttribute("aria-expanded", "false"); };
-  const take = (i) => { input.value = nodes.name(i); close(); show(i); };
+  const take = (i) => { input.value = nodes.name(i); close(); choose(i); };
   const mark = (k) => {
     at = k;
     [...list.children].forEach((item, n) => item.setAttribute("aria-selected", String(n === k)));
@@ -99,13 +110,14 @@ function search(nodes, show) {
     found = nodes.search(input.value);
     const none = input.value.trim() && !found.length;
     list.replaceChildren(...found.map((i, k) => h("li", { role: "option", id: `found-${k}`, onmousedown: (event) => { event.preventDefault(); take(i); } },
-      h("b", null, nodes.name(i)), h("span", null, nodes.className(nodes.predicted(i))))),
+      h("b", null, nodes.name(i)), h("span", null, nodes.className(nodes.predicted[i])))),
       none ? h("li", { class: "none" }, "No such node") : "");
     list.hidden = !found.length && !none;
     input.setAttribute("aria-expanded", String(!list.hidden));
     if (found.length) mark(0);
   };
   input.addEventListener("input", open);
+  input.addEventListener("focus", () => input.select());
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     if (event.key === "Escape") close();
@@ -115,7 +127,7 @@ function search(nodes, show) {
     else return;
     event.preventDefault();
   });
-  return h("div", { class: "search" }, input, list);
+  return { element: h("div", { class: "search" }, input, list), show: (text) => { input.value = text; } };
 }
 
 function entriesOf(names, which) {
@@ -128,21 +140,21 @@ function entriesOf(names, which) {
 function labelsOf(nodes, entries, which) {
   const groups = entries.map(() => [[], []]);
   for (let i = 0; i < nodes.count; i++) { groups[which[i]][0].push(nodes.x[i]); groups[which[i]][1].push(nodes.y[i]); }
-  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+  const median = (values) => Float32Array.from(values).sort()[values.length >> 1];
   return entries.map(({ name, nodes: n }, k) => ({ n, text: name.length > 28 ? `${name.slice(0, 27)}…` : name, x: median(groups[k][0]), y: median(groups[k][1]) }))
     .filter(({ n }) => n > 0).sort((a, b) => b.n - a.n);
 }
 
 function byClass(nodes) {
-  const which = Uint8Array.from({ length: nodes.count }, (_, i) => Math.min(nodes.predicted(i), 253));
+  const which = Uint8Array.from(nodes.predicted, (c) => Math.min(c, 253));
   const names = nodes.page.classes.slice(0, 254).map((_, c) => nodes.className(c));
   const entries = entriesOf(names, which).map((entry, c) => ({ ...entry, colour: nodes.colour(c) }));
-  return { entries, which, labels: labelsOf(nodes, entries, which) };
+  return { entries, which, labels: labelsOf(nodes, entries, which), filter: (k) => ({ class: k }) };
 }
 
 function byTask(nodes) {
   const which = Uint8Array.from({ length: nodes.count }, (_, i) => nodes.trusted(i));
-  return { entries: entriesOf(nodes.page.tasks, which), which };
+  return { entries: entriesOf(nodes.page.tasks, which), which, filter: (k) => ({ trusted: k }) };
 }
 
 function byConfidence(nodes) {
@@ -161,6 +173,7 @@ function rampLegend(ramp, [low, high]) {
 function byRight(nodes) {
   const which = Uint8Array.from({ length: nodes.count }, (_, i) => { const r = nodes.right(i); return r === null ? 2 : r ? 0 : 1; });
   const colours = ["var(--right)", "var(--wrong)", NEUTRAL];
-  const entries = entriesOf(["right", "wrong", "no label"], which).map((e, k) => ({ ...e, colour: colours[k] }));
-  return { entries: entries.filter((e, k) => k < 2 || e.nodes), which, last: (k) => (k === 1 ? 2 : k === 0 ? 1 : 0) };
+  const entries = entriesOf(["right", "wrong", "not measured"], which).map((e, k) => ({ ...e, colour: colours[k] }));
+  return { entries: entries.filter((e, k) => k < 2 || e.nodes), which, last: (k) => (k === 1 ? 2 : k === 0 ? 1 : 0),
+    filter: (k) => ({ right: ["right", "wrong", "unknown"][k] }) };
 }

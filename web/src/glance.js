@@ -1,31 +1,14 @@
-// The result at a glance, the data, and how it was made.
-import { count, h, number, percent, plural, points, s, section } from "./dom.js";
+// The models side by side, the data, and how it was made.
+import { count, deviation, h, number, percent, plural, s, section } from "./dom.js";
+import { MEASURED } from "./headline.js";
+import { teacher, term } from "./terms.js";
 
-const MEASURES = [["macro_f1", "Macro-F1", number], ["log_loss", "Log-loss", number], ["ece", "Calib. error", number]];
-const PARTS = { test: "test", val: "validation" };
+const MEASURES = [["macro_f1", "macro-F1", number], ["log_loss", "log-loss", number], ["ece", "ECE", number]];
 
 export function results(page) {
-  const own = page.results.at(-1);
   const several = page.seeds.length > 1;
-  const facts = [["Accuracy", percent(own.accuracy.mean), several ? `± ${(100 * own.accuracy.std).toFixed(1)}` : ""],
-    ...MEASURES.map(([key, name, write]) => [name, write(own[key].mean), several ? `± ${write(own[key].std)}` : ""])];
-  const over = several ? `mean ± deviation over ${plural(page.seeds.length, "seed")}` : `seed ${page.seed}`;
-  return section("results", "Result", `${own.name === "student" ? "The student" : "The model"} on the ${PARTS[page.part]} nodes, ${over}.`,
-    h("dl", { class: "stats" }, facts.map(([name, value, spread]) =>
-      h("div", null, h("dt", null, name), h("dd", null, value, spread && h("small", null, spread))))),
-    gain(page), table(page), data(page));
-}
-
-function gain(page) {
-  if (!page.gain || page.gain.mean === null) {
-    if (page.method === "gcn") return null;
-    return h("p", { class: "quiet" }, "No plain GCN to compare with: fit one with ", h("code", null, "--method gcn"),
-      " and name it with ", h("code", null, "agssl report --baseline"), ".");
-  }
-  const { mean, low, high, seeds, note } = page.gain;
-  const sure = low === null ? "" : ` (95% interval ${points(low)} to ${points(high)})`;
-  const how = seeds.length ? `paired over ${plural(seeds.length, "seed")} with the same splits` : `not paired: ${note}`;
-  return h("p", { class: "gain" }, h("b", null, `${points(mean)} points`), ` of accuracy against the plain GCN${sure}; ${how}.`);
+  const over = several ? `Mean ± deviation over ${plural(page.seeds.length, "seed")}, a ring for each` : `Seed ${page.seed}`;
+  return section("results", "Models compared", `${over}; measured on the ${MEASURED[page.measured_on]} nodes.`, table(page), data(page));
 }
 
 function table(page) {
@@ -36,31 +19,42 @@ function table(page) {
   const high = Math.max(...values);
   const pad = Math.max(0.004, (high - low) * 0.12);
   const scale = (v) => 6 + (248 * (v - low + pad)) / (high - low + 2 * pad);
+  const ticks = ticksOf(low - pad, high + pad);
+  const axis = s("svg", { viewBox: "0 0 260 16", preserveAspectRatio: "xMinYMid", class: "strip ticks", "aria-hidden": "true" },
+    ticks.map((v) => s("text", { x: scale(v), y: 12 }, `${Number((100 * v).toFixed(1))}%`)));
+  const { estimate } = page;
   const strip = (row) => s("svg", { viewBox: "0 0 260 20", preserveAspectRatio: "xMinYMid", class: "strip", "aria-hidden": "true" },
-    s("line", { x1: 0, x2: 260, y1: 10, y2: 10, class: "axis" }),
+    ticks.map((v) => s("line", { x1: scale(v), x2: scale(v), y1: 0, y2: 20, class: "axis" })), s("line", { x1: 0, x2: 260, y1: 10, y2: 10, class: "axis" }),
+    row.role === "model" && estimate?.metric === "accuracy" && s("line", { x1: Math.max(0, scale(estimate.low)), x2: Math.min(260, scale(estimate.high)), y1: 10, y2: 10, class: "interval" }),
     row.accuracy.values.length > 1 && row.accuracy.values.map((v) => s("circle", { cx: scale(v), cy: 10, r: 2.6, class: "one" })),
     row.accuracy.mean !== null && s("circle", { cx: scale(row.accuracy.mean), cy: 10, r: 5, class: `mean ${row.role}` }));
-  const several = page.seeds.length > 1;
   const best = Math.max(...rows.map((row) => row.accuracy.mean));
   return h("div", { class: "scroll" }, h("table", { class: "results" },
-    h("thead", null, h("tr", null, h("th", { scope: "col" }, "Model"), h("th", { scope: "col", colspan: 2 }, `Accuracy, ${PARTS[page.part]}`),
-      MEASURES.map(([, name]) => h("th", { scope: "col", class: "num" }, name)),
-      page.part === "test" && h("th", { scope: "col", class: "num" }, "Accuracy, val."), weighted && h("th", { scope: "col", class: "num" }, "Mean trust"))),
+    h("thead", null, h("tr", null, h("th", { scope: "col" }, "Model"), h("th", { scope: "col", class: "strip-cell" }, axis), h("th", { scope: "col", class: "num" }, term("Accuracy", "accuracy")),
+      MEASURES.map(([, name]) => h("th", { scope: "col", class: "num" }, term(name))),
+      page.part === "test" && h("th", { scope: "col", class: "num wide-only" }, term("Validation", "validation")), weighted && h("th", { scope: "col", class: "num" }, term("Trust", "trust")))),
     h("tbody", null, rows.map((row) => h("tr", { class: row.role },
-      h("th", { scope: "row" }, row.role === "teacher" ? `teacher ${row.name}` : row.name),
+      h("th", { scope: "row", title: row.name }, row.role === "teacher" ? ["teacher ", teacher(row.name)] : row.name),
       h("td", { class: "strip-cell" }, strip(row)),
       h("td", { class: `num${row.accuracy.mean === best ? " best" : ""}` }, percent(row.accuracy.mean),
-        several && h("small", null, ` ± ${(100 * row.accuracy.std).toFixed(1)}`)),
+        h("small", null, deviation(row.accuracy, (v) => (100 * v).toFixed(1), 0.001))),
       MEASURES.map(([key, , write]) => h("td", { class: "num" }, row[key] ? write(row[key].mean) : "–")),
-      page.part === "test" && h("td", { class: "num" }, percent(row.val_accuracy.mean)),
+      page.part === "test" && h("td", { class: "num wide-only" }, percent(row.val_accuracy.mean)),
       weighted && h("td", { class: "num" }, row.weight ? number(row.weight.mean) : ""))))));
+}
+
+// Round numbers within a range.
+function ticksOf(low, high) {
+  const step = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((one) => (high - low) / one <= 5) ?? 1;
+  const first = Math.ceil((low + (high - low) * 0.05) / step);
+  return Array.from({ length: 8 }, (_, k) => (first + k) * step).filter((v) => v <= high - (high - low) * 0.05);
 }
 
 function data(page) {
   const { nodes, edges, features, classes, density, homophily, isolated, split } = page.data;
   const facts = [["nodes", count(nodes)], ["edges", count(edges)], ["features", count(features)], ["classes", count(classes)],
-    ["density", percent(density)], ["homophily", number(homophily, 2)], ["isolated", count(isolated)],
-    ["train / val / test", `${count(split.train)} / ${count(split.val)} / ${count(split.test)}`]];
+    ["density", percent(density)], [term("homophily"), number(homophily, 2)], ["isolated", count(isolated)],
+    [page.measured_on === "heldout" ? "train / held out / test" : "train / val / test", `${count(split.train)} / ${count(split.val)} / ${count(split.test)}`]];
   return h("dl", { class: "facts" }, facts.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value))));
 }
 

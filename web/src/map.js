@@ -33,9 +33,9 @@ export class NodeMap {
     return !event.ctrlKey && !event.button;
   }
 
-  // colours: CSS colours; which: for each node the number of its colour, 255 to leave it out; last: drawn on top.
-  paint({ colours, which, last, labels }) {
-    Object.assign(this, { colours, which, labels });
+  // colours: CSS colours; which: for each node the number of its colour; last: drawn on top; large: drawn larger.
+  paint({ colours, which, last, labels, large }) {
+    Object.assign(this, { colours, which, labels, large });
     this.order = Uint32Array.from({ length: this.nodes.count }, (_, i) => i);
     if (last) {
       const ranks = Uint8Array.from(this.order, (i) => last(i));
@@ -91,12 +91,12 @@ export class NodeMap {
     const zoomed = Math.sqrt(this.view.k);
     const base = Math.max(0.9, Math.min(3.2, 190 / Math.sqrt(this.nodes.count)));
     const radius = Math.min(6, base * zoomed) * this.ratio;
-    const disc = mask(radius);
+    const discs = [mask(radius), mask(1.7 * radius)];
     const data = image.data;
     const { kx, dx, ky, dy } = this.frame();
     for (const i of this.order) {
       const colour = this.which[i];
-      if (colour === 255) continue;
+      const disc = discs[this.large ? this.large[i] : 0];
       const left = Math.round((this.nodes.x[i] * kx + dx) * this.ratio) - disc.half;
       const top = Math.round((this.nodes.y[i] * ky + dy) * this.ratio) - disc.half;
       if (left < 0 || top < 0 || left + disc.side > width || top + disc.side > height) continue;
@@ -147,7 +147,6 @@ export class NodeMap {
     let least = Infinity;
     const { kx, dx, ky, dy } = this.frame();
     for (let i = 0; i < this.nodes.count; i++) {
-      if (this.which[i] === 255) continue;
       const x = this.nodes.x[i] * kx + dx;
       const y = this.nodes.y[i] * ky + dy;
       const distance = (x - px) ** 2 + (y - py) ** 2;
@@ -205,7 +204,7 @@ export class NodeMap {
     this.selected = node;
     const [x, y] = this.width ? this.place(node) : [0, 0];
     const outside = x < 0 || y < 0 || x > this.width || y > this.height;
-    if (outside) this.reset();
+    if (outside && this.width) this.reset();
     else if (this.width) this.annotate(); // the points stay as they are
   }
 }

@@ -1,10 +1,11 @@
 // One node: what it is, whom it trusted, what each teacher said of it, and who its neighbours are.
 import { forceCollide, forceLink, forceManyBody, forceRadial, forceSimulation } from "d3-force";
 import { count, h, number, percent, plural, s, shaded } from "./dom.js";
+import { teacher, term } from "./terms.js";
 
 const DRAWN = 36; // neighbours in the drawing
 const LISTED = 8; // neighbours in the list, until asked for more
-const COLUMNS = 4; // classes in the table of probabilities
+const COLUMNS = 3; // classes in the table of probabilities
 
 export const chip = (nodes, c) =>
   h("span", { class: "chip" }, h("i", { style: { background: nodes.colour(c) } }), nodes.className(c));
@@ -14,23 +15,39 @@ export const bar = (share, colour = "var(--accent)") =>
     h("i", { style: { width: `${(100 * share).toFixed(2)}%`, background: colour } }));
 
 export function nodePanel(nodes, i, choose) {
-  return [heading(nodes, i), verdict(nodes, i), opinions(nodes, i), neighbourhood(nodes, i, choose)];
+  return [heading(nodes, i), verdict(nodes, i), opinions(nodes, i), reasons(nodes, i, choose), neighbourhood(nodes, i, choose)];
 }
 
 function heading(nodes, i) {
   const facts = [nodes.names && `number ${i}`, plural(nodes.neighbours(i).length, "neighbour"),
-    nodes.partName(i) ? `in ${nodes.partName(i)}` : "in no part of the split"];
+    nodes.partName(i) || (nodes.label[i] < 0 ? "unlabelled" : "in no part of the split")];
   return h("header", { class: "node-head" }, h("h3", { id: "node-name" }, "Node ", h("b", null, nodes.name(i))),
     h("p", null, facts.filter(Boolean).join(" · ")));
 }
 
 function verdict(nodes, i) {
   const right = nodes.right(i);
+  const possible = likely(nodes, i);
   return h("dl", { class: "verdict" },
     h("div", null, h("dt", null, "Prediction"),
-      h("dd", null, chip(nodes, nodes.predicted(i)), h("span", { class: "num" }, percent(nodes.confidence(i))))),
+      h("dd", null, chip(nodes, nodes.predicted[i]), h("span", { class: "num" }, percent(nodes.confidence(i))))),
+    possible.length > 1 && h("div", null, h("dt", null, "Possible"),
+      h("dd", null, possible.map((c) => chip(nodes, c)), h("small", null, "together 90% of its probability"))),
     h("div", null, h("dt", null, "Label"), h("dd", null, chip(nodes, nodes.label[i]),
-      right !== null && h("span", { class: right ? "good" : "bad" }, right ? "✓ right" : "✗ wrong"))));
+      right !== null && h("span", { class: right ? "good" : "bad" }, right ? "✓ right" : "✗ wrong"),
+      right === null && nodes.label[i] >= 0 && h("small", null, "it was trained on"))));
+}
+
+// The likeliest classes that have nine tenths of the probability.
+function likely(nodes, i) {
+  const found = [];
+  let sum = 0;
+  for (const { class: c, share } of nodes.said(0, i)) {
+    if (sum >= 0.9) break;
+    found.push(c);
+    sum += share;
+  }
+  return sum >= 0.9 ? found : []; // of very many classes, the page has too few to say
 }
 
 // Teachers, most trusted first, with the probabilities of the classes that matter for this node; the model below.
@@ -51,20 +68,46 @@ function opinions(nodes, i) {
     return shaded(share ?? 0, low ? "·" : (100 * share).toFixed(1));
   };
   const trust = nodes.tasks > 0;
+  const { nodes: judges, right } = trust ? nodes.evidence(i) : { nodes: [] };
+  const told = judges.length > 0;
   return h("div", { class: "scroll" }, h("table", { class: "opinions" },
-    h("caption", null, trust ? "Whom it trusted, and what they said" : "What the model said", h("span", null, " (probability of each class, %)")),
+    h("caption", null, trust ? "Whom it trusted, and what they said" : "What the model said", h("span", null, " (probability of each class, %)",
+      told && `; beside its trust, on how many of ${plural(judges.length, "held-out node")} within two steps a teacher is right`)),
     h("thead", null, h("tr", null, h("th", { scope: "col" }, trust ? "Teacher" : ""),
-      trust && h("th", { scope: "col" }, "Trust"), classes.map((c) => h("th", { scope: "col", class: "class", title: nodes.className(c) }, h("i", { style: { background: nodes.colour(c) } }), nodes.page.classes[c])))),
+      trust && h("th", { scope: "col" }, term("Trust", "trust")),
+      classes.map((c) => h("th", { scope: "col", class: "class", title: nodes.className(c) }, h("i", { style: { background: nodes.colour(c) } }), h("span", null, nodes.page.classes[c]))))),
     h("tbody", null, rows.map((row) => h("tr", { class: row.model ? null : "total" },
-      h("th", { scope: "row" }, row.name),
-      trust && h("td", { class: "trust" }, row.model > 0 && [bar(row.weight), h("span", { class: "num" }, number(row.weight))]),
+      h("th", { scope: "row", title: row.name }, teacher(row.name)),
+      trust && h("td", { class: "trust" }, row.model > 0 && [h("span", { class: "num" }, number(row.weight)),
+        told && h("small", { title: `right on ${right[row.model - 1]} of ${plural(judges.length, "held-out node")} within two steps` }, `${right[row.model - 1]}/${judges.length}`), bar(row.weight)]),
       classes.map((c) => cell(row, c)))))));
 }
+
+// Bars to the right speak for the predicted class, to the left for the next likeliest.
+function reasons(nodes, i, choose) {
+  const why = nodes.why(i);
+  if (!why) {
+    return nodes.reasons.size > 0 && h("p", { class: "quiet reasons-none" }, `What moved the prediction was worked out for ${count(nodes.reasons.size)} nodes; `,
+      h("code", null, "agssl report --reasons N"), " does so for more.");
+  }
+  if (!why.features.length && !why.nodes.length) return null;
+  const most = (list) => Math.max(1e-12, ...list.map(({ moved }) => Math.abs(moved)));
+  const row = (name, moved, top, act) => h("li", null, act ? h("button", { type: "button", class: "link-button", onclick: act }, name) : h("span", null, name),
+    h("span", { class: "swing", "aria-hidden": "true" }, h("i", { class: moved > 0 ? "for" : "against", style: { width: `${(50 * Math.abs(moved)) / top}%` } })),
+    h("span", { class: "num" }, `${moved > 0 ? "+" : ""}${number(moved, 2)}`));
+  const told = ({ name, kind, value }) => (kind === "yes" ? name : `${name} = ${short(value)}`);
+  const [byFeature, byNode] = [most(why.features), most(why.nodes)];
+  return h("div", { class: "reasons" }, h("h4", null, "What moved it", h("span", null, `towards ${nodes.className(nodes.predicted[i])} (+) or ${nodes.className(why.other)} (−)`)),
+    h("ul", null, why.features.map((feature) => row(told(feature), feature.moved, byFeature))),
+    why.nodes.length > 0 && h("ul", { class: "pulls" }, why.nodes.map(({ at, moved }) => row(`node ${nodes.name(at)}`, moved, byNode, () => choose(at)))));
+}
+
+const short = (value) => (Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(3))));
 
 function neighbourhood(nodes, i, choose) {
   const near = nodes.neighbours(i);
   if (!near.length) return h("p", { class: "quiet" }, "It has no neighbours.");
-  const agree = near.reduce((sum, j) => sum + (nodes.predicted(j) === nodes.predicted(i)), 0);
+  const agree = near.reduce((sum, j) => sum + (nodes.predicted[j] === nodes.predicted[i]), 0);
   const list = h("ul", { class: "neighbours" });
   const more = h("button", { type: "button", class: "link-button", onclick: () => listAll(near.length) });
   const listAll = (most) => {
@@ -81,8 +124,9 @@ function neighbourhood(nodes, i, choose) {
 function neighbour(nodes, j, choose) {
   const wrong = nodes.right(j) === false;
   return h("li", null, h("button", { type: "button", onclick: () => choose(j), title: `show node ${nodes.name(j)}` },
-    h("b", null, nodes.name(j)), chip(nodes, nodes.predicted(j)),
+    h("b", null, nodes.name(j)), chip(nodes, nodes.predicted[j]),
     nodes.label[j] < 0 ? h("span", { class: "quiet" }, "no label")
+      : nodes.right(j) === null ? h("span", { class: "quiet" }, `is ${nodes.className(nodes.label[j])}`)
       : wrong ? h("span", { class: "bad" }, `✗ is ${nodes.className(nodes.label[j])}`) : h("span", { class: "good" }, "✓")));
 }
 
@@ -104,7 +148,10 @@ function drawing(nodes, i, near, choose) {
     .force("link", forceLink(links).distance(46).strength((l) => (l.own ? 0.02 : 0.25)))
     .force("collide", forceCollide(shown.length > 16 ? 11 : 16)).tick(140);
   const named = shown.length <= (shown.some((j) => nodes.name(j).length > 6) ? 7 : 14);
-  const at = ({ x, y }) => [width / 2 + 1.35 * x, height / 2 + y];
+  const edges = (key) => [Math.min(...items.map((item) => item[key])), Math.max(...items.map((item) => item[key]))];
+  const [[left, right], [upper, lower]] = [edges("x"), edges("y")];
+  const fit = (v, low, high, size, margin) => (high - low < 1 ? size / 2 : margin + ((v - low) / (high - low)) * (size - 2 * margin));
+  const at = ({ x, y }) => [fit(x, left, right, width, 40), fit(y, upper, lower, height, 30)];
   const edge = ({ source, target, own }) => {
     const [[x1, y1], [x2, y2]] = [at(source), at(target)];
     return s("line", { x1, y1, x2, y2, class: own ? "edge own" : "edge" });
@@ -116,10 +163,10 @@ function drawing(nodes, i, near, choose) {
     const name = nodes.name(item.id);
     return s("g", { transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`, class: self ? "self" : "other",
       onclick: () => self || choose(item.id) },
-      s("title", null, `${name}: predicted ${nodes.className(nodes.predicted(item.id))}, ` +
+      s("title", null, `${name}: predicted ${nodes.className(nodes.predicted[item.id])}, ` +
         (nodes.label[item.id] < 0 ? "no label" : `label ${nodes.className(nodes.label[item.id])}`)),
       wrong && s("circle", { r: self ? 14 : 10, class: "label-ring", style: { stroke: nodes.colour(nodes.label[item.id]) } }),
-      s("circle", { r: self ? 10 : 6.5, style: { fill: nodes.colour(nodes.predicted(item.id)) } }),
+      s("circle", { r: self ? 10 : 6.5, style: { fill: nodes.colour(nodes.predicted[item.id]) } }),
       (named || self) && s("text", { y: self ? -18 : (y < height / 2 ? -11 : 19) + (wrong ? (y < height / 2 ? -3 : 3) : 0) }, name.length > 12 ? `${name.slice(0, 11)}…` : name));
   };
   const note = `Fill: prediction; ring: the label where it is another` +

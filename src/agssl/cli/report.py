@@ -30,6 +30,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--map", default="tsne", metavar="HOW", help="layout of the map: tsne (default) or pca (at once)"
     )
+    parser.add_argument(
+        "--reasons",
+        type=int,
+        default=600,
+        metavar="N",
+        help="of how many nodes to show which features and neighbours moved their predictions (default: 600)",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: report.html in the run)")
     add_moved(parser)
     add_plugins(parser)
@@ -43,6 +50,8 @@ def run_report(args: argparse.Namespace) -> int:
 
     if args.map not in LAYOUTS:
         raise SettingsError(f"map {args.map!r} is not known; give {' or '.join(LAYOUTS)}")
+    if args.reasons < 0:
+        raise SettingsError(f"--reasons is {args.reasons}; give a number of nodes, or 0 for none")
     run = Run.open(args.run, args.moved)
     run.folder(args.seed)
     baseline = None if args.baseline is None else Run.open(args.baseline)
@@ -51,7 +60,7 @@ def run_report(args: argparse.Namespace) -> int:
     from agssl.report.build import build
     from agssl.report.page import page
 
-    data, arrays = build(run, args.seed, baseline, args.map)
+    data, arrays = build(run, args.seed, baseline, args.map, args.reasons)
     path = Path(args.output) if args.output else run.path / "report.html"
     text = page(data, arrays, f"{data['name']}: {data['method']}")
     write_text(path, text)

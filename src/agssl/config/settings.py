@@ -9,17 +9,22 @@ from typing import Any
 
 from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.spec import Spec
+from agssl.config.describe import documented
 from agssl.config.effort import EFFORTS, IN_PARTS, PAPER_TASKS, Effort
 from agssl.config.fields import DESCRIBED, SettingFields
 from agssl.config.old_names import renamed
 from agssl.config.teacher import AUTO, LABELS, PAPER, TeacherSpec
 
 
+@documented
 @dataclass(unsafe_hash=True)
 class Settings(SettingFields):
     """Everything that decides the result of a fit, but the graph, its split and the seed.
 
     Names are those of the estimator's parameters and, with dashes, of the command line's options.
+
+    Args:
+        {settings}
     """
 
     def __post_init__(self) -> None:

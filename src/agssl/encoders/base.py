@@ -76,6 +76,7 @@ class Encoder(nn.Module):
     Args:
         shape: what the network looks like.
         rng: of the initial weights.
+        settings: those of a subclass, by name.
 
     Example:
         >>> from agssl.ops.csr import multiply
@@ -115,27 +116,56 @@ class Encoder(nn.Module):
         self.norms = nn.ModuleList(norm(shape.hidden) for _ in range(shape.layers) if norm is not None)
 
     def layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
-        """One layer of this kind, with fresh weights."""
+        """One layer of this kind, with fresh weights.
+
+        Args:
+            inputs: columns that it reads.
+            outputs: columns that it gives.
+            rng: of its first weights.
+        """
         raise NotImplementedError
 
     def first_layer(self, rng: Rng) -> Layer:
-        """The layer that reads the features, or what is made of them."""
+        """The layer that reads the features, or what is made of them.
+
+        Args:
+            rng: of its first weights.
+        """
         return self.layer(self.shape.features, self.shape.hidden, rng)
 
     def read(self, graph: Graph) -> Features:
-        """What the first layer reads of a graph, a row for each node: its features."""
+        """What the first layer reads of a graph, a row for each node: its features.
+
+        Args:
+            graph: with features scaled as the network wants them.
+        """
         return graph.x
 
     def made(self, graph: Graph) -> tuple[float, bool]:
-        """How many values `read` makes of a graph, about, and whether they are dense."""
+        """How many values `read` makes of a graph, about, and whether they are dense.
+
+        Args:
+            graph: the graph.
+        """
         return 0, True
 
     def widened(self, features: Tensor, other: float) -> Tensor:
-        """Something of each feature [d], for each column that the first layer reads; `other` where it is no feature."""
+        """Something of each feature [d], for each column that the first layer reads; `other` where it is no feature.
+
+        Args:
+            features: a value for each feature, [d].
+            other: the value of columns that come from no feature.
+        """
         return features
 
     def head_layer(self, inputs: int, outputs: int, rng: Rng) -> Layer:
-        """The layer of a propagating class head; by default, one more of this kind."""
+        """The layer of a propagating class head; by default, one more of this kind.
+
+        Args:
+            inputs: columns that it reads, the hidden ones.
+            outputs: classes.
+            rng: of its first weights.
+        """
         return self.layer(inputs, outputs, rng)
 
     @property
@@ -159,12 +189,22 @@ class Encoder(nn.Module):
         return self.hops if self.reads_neighbours and self.propagation != "none" else 0
 
     def sibling(self, rng: Rng) -> Encoder:
-        """An encoder of the same shape and settings with other initial weights, on the same device."""
+        """An encoder of the same shape and settings with other initial weights, on the same device.
+
+        Args:
+            rng: of its first weights.
+        """
         fresh = type(self)(self.shape, rng, **self.settings)
         return fresh.to(next(self.parameters()).device)
 
     def forward(self, x: Inputs, plan: ForwardPlan, how: Pass) -> Tiles:
-        """H of the plan's nodes, in column tiles; `x` has the features of its first level, dropped or edited."""
+        """H of the plan's nodes, in column tiles; `x` has the features of its first level, dropped or edited.
+
+        Args:
+            x: the rows of the plan's first level.
+            plan: what to compute.
+            how: with dropout or without, and of which view.
+        """
         still = None if self.reach else plan.still(x.rows, x.device)
         hop = still or plan.hop(0)
         hidden = self.activate(self.convolution(0).from_features(x, hop, self.tile(hop)), 0, how)
@@ -177,19 +217,33 @@ class Encoder(nn.Module):
         return hidden
 
     def convolution(self, number: int) -> Layer:
-        """A layer by its number."""
+        """A layer by its number.
+
+        Args:
+            number: from 0, that of the features, on.
+        """
         layer = self.layers[number]
         assert isinstance(layer, Layer)
         return layer
 
     def tile(self, hop: Hop) -> int:
-        """How many columns of the first layer to work on at a time; a norm wants all at once."""
+        """How many columns of the first layer to work on at a time; a norm wants all at once.
+
+        Args:
+            hop: the first propagation.
+        """
         if self.norms:
             return self.shape.hidden
         return tile_width(max(hop.matrix.rows, self.shape.features), self.shape.hidden)
 
     def activate(self, sums: Tiles, number: int, how: Pass) -> Tiles:
-        """relu(norm(sums + bias)) of a layer, in place: the sums [n, tile] are no longer what they were."""
+        """relu(norm(sums + bias)) of a layer, in place: the sums [n, tile] are no longer what they were.
+
+        Args:
+            sums: what the layer gives, in column tiles.
+            number: of the layer.
+            how: with dropout or without, and of which view.
+        """
         biases = self.convolution(number).bias.split([part.shape[1] for part in sums])
         if self.norms:
             norm = self.norms[number].train(how.rng is not None)

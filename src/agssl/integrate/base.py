@@ -80,16 +80,28 @@ class Integrator(nn.Module):
         super().__init__()
 
     def step(self, rng: Rng) -> None:
-        """Called before each training step, with its randomness; for schemes that draw or follow something."""
+        """Called before each training step, with its randomness; for schemes that draw or follow something.
+
+        Args:
+            rng: that of the step.
+        """
 
     def scores(self, student: Tensor, teachers: Tensor) -> Tensor:
-        """zeta [n, K] from student logits [n, C] and teacher logits [K, n, C] of the same nodes."""
+        """zeta [n, K] from student logits [n, C] and teacher logits [K, n, C] of the same nodes.
+
+        Args:
+            student: logits [n, C].
+            teachers: logits [K, n, C].
+        """
         raise NotImplementedError
 
     def forward(self, student: Tensor, teachers: Tensor, nodes: Tensor | None = None) -> Tensor:
         """lambda [n, K]: the softmax of the scores over the teachers.
 
-        `nodes` [n] says which nodes of the fitted graph these are; without it, they may be of any graph.
+        Args:
+            student: logits [n, C].
+            teachers: logits [K, n, C].
+            nodes: which nodes of the fitted graph these are, [n]; without it, they may be of any graph.
         """
         return torch.softmax(self.scores(student, teachers), dim=1)
 

@@ -152,6 +152,10 @@ class Task:
         """Everything that can be computed once; arrays only, since they are stored on disk.
 
         They must not depend on labels: where features and edges are the same, so are the cached targets.
+
+        Args:
+            graph: edges and features.
+            rng: of whatever it draws.
         """
         raise NotImplementedError
 
@@ -161,26 +165,53 @@ class Task:
         return False
 
     def extra_nodes(self, targets: Targets, rng: Rng) -> np.ndarray:
-        """Nodes of the whole graph that the next mini-batch should have beside its own; by default none."""
+        """Nodes of the whole graph that the next mini-batch should have beside its own; by default none.
+
+        Args:
+            targets: those of the whole graph.
+            rng: its randomness.
+        """
         return NO_NODES
 
     def restrict(self, targets: Targets, part: Part, rng: Rng) -> Targets:
-        """The targets on a part of the graph; by default, what preparing that part alone gives."""
+        """The targets on a part of the graph; by default, what preparing that part alone gives.
+
+        Args:
+            targets: those of the whole graph.
+            part: some nodes, with the edges between them.
+            rng: of whatever it draws.
+        """
         return self.prepare(part.graph, rng)
 
     def head(self, width: int, targets: Targets, rng: Rng) -> nn.Module:
-        """The pretext head g_eta on hidden representations of this width; its weights are drawn from `rng`."""
+        """The pretext head g_eta on hidden representations of this width; its weights are drawn from `rng`.
+
+        Args:
+            width: of the hidden representations.
+            targets: what `prepare` gave.
+            rng: of the first weights.
+        """
         raise NotImplementedError
 
     def needs(self, graph: Graph, width: int) -> Needs:
         """The most that a step on this graph takes, for hidden representations of this width.
 
         By default every node and a head of 1000 outputs: more than most tasks need, so that memory suffices.
+
+        Args:
+            graph: the graph.
+            width: of the hidden representations.
         """
         return Needs(scores=min(graph.num_nodes, BLOCK) * WIDE, parameters=(width + 1) * WIDE)
 
     def sample(self, targets: Targets, adjacency: Adjacency, rng: Rng) -> TaskSample:
-        """What this step needs; by default the hidden representation of every node."""
+        """What this step needs; by default the hidden representation of every node.
+
+        Args:
+            targets: what `prepare` gave, of the graph or of the part that the step sees.
+            adjacency: its edges.
+            rng: that of the step.
+        """
         return TaskSample()
 
     def loss(self, head: nn.Module, views: Views, sample: TaskSample, targets: Targets) -> Tensor:
@@ -198,10 +229,20 @@ class Task:
         """Before the first step: the head may copy the encoder, or make a sibling of it (`Encoder.sibling`).
 
         What it keeps of it must be in its state_dict. `rng` is the one that `head` had.
+
+        Args:
+            head: what `head` made.
+            encoder: before its first step.
+            rng: the stream.
         """
 
     def after_step(self, head: nn.Module, encoder: Encoder) -> None:
-        """After every step of the optimizer: what the head keeps of the encoder may follow it."""
+        """After every step of the optimizer: what the head keeps of the encoder may follow it.
+
+        Args:
+            head: what `head` made.
+            encoder: after the step.
+        """
 
 
 TASKS: Registry[type[Task]] = Registry("task", "agssl.tasks")

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from agssl.base.errors import DataError, SettingsError
+from agssl.base.errors import DataError
+from agssl.data.datasets import dataset_spec, is_dataset
 from agssl.data.graph import Graph
-from agssl.data.splits import check_split
 from agssl.explain.groups import by_class, by_degree
 from agssl.explain.layout import flat_map
-from agssl.fitting.summary import MEASURES, spread
-from agssl.metrics import evaluate, softmax
+from agssl.metrics import softmax
 from agssl.report import arrays, figures
-from agssl.report.compare import paired_interval, pairs, results_of, seed_results
+from agssl.report.reasons import MOST, reasons_of, wanted
+from agssl.report.results import gain_over, result_rows
+from agssl.report.words import gaps, trust_sentence
 from agssl.store.fitted import FittedModel, judged
 from agssl.store.run import Run
 from agssl.train.infer import infer
 
-PARTS = ("", "train", "val", "test")
+PARTS = ("", "train", "val", "test", "measure")
 _TOP = 6  # classes a model that the page keeps of each node
 
 
 def build(
-    run: Run, seed: int | None = None, baseline: Run | None = None, layout: str = "tsne"
+    run: Run, seed: int | None = None, baseline: Run | None = None, layout: str = "tsne", reasons: int = MOST
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The page of a run: what is said once, and the arrays with what is said of every node.
 
@@ -33,6 +36,7 @@ def build(
         seed: which of its seeds to show in detail, by default the first; the results are over all of them.
         baseline: a run of method gcn on the same graph, to stand beside it.
         layout: of the map, see `agssl.explain.layout`.
+        reasons: of how many nodes to say which features and neighbours moved their predictions.
     """
     seed = run.seeds[0] if seed is None else seed
     fitted, graph = run.fitted(seed), run.graph(seed)
@@ -40,8 +44,9 @@ def build(
         raise DataError(f"{run.path} is damaged: a model of {len(fitted.logits)} nodes, {graph.num_nodes} in the graph")
     assert graph.split is not None
     part = "test" if len(graph.split.test) else "val"  # where to measure
-    about = run.about
-    page = {
+    about, summary, nodes = run.about, run.metrics, _Nodes.of(fitted, graph)
+    estimate, classes = summary.get("estimate"), _class_names(graph, fitted)
+    page: dict[str, Any] = {
         "kind": "report",
         "run": str(run.path),
         "name": graph.name,
@@ -54,81 +59,56 @@ def build(
         "seeds": list(run.seeds),
         "seed": seed,
         "part": part,
+        "measured_on": "heldout" if part == "val" and graph.split.fold is not None else part,
+        "estimate": estimate,
+        "labels": summary.get("labels"),
+        "gaps": gaps(estimate, summary.get("baselines")),
+        "sentence": None
+        if fitted.weights is None
+        else trust_sentence(fitted, graph.degree, classes, fitted.decide(softmax(fitted.logits))),
+        "warnings": summary.get("warnings", []),
+        "trust": summary.get("trust"),
+        "pool": _pool(run),
         "data": graph.info(),
         "split": graph.split.origin,
-        "classes": list(fitted.classes),
+        "classes": classes,
         "tasks": list(fitted.task_names),
         "weighted": fitted.weights is not None,
         "map": layout,
         "share": arrays.SHARE,
         "place": arrays.PLACE,
-        "results": _results(run, graph, part, baseline),
-        "gain": None if baseline is None else _gain(baseline, run, f"{part}_accuracy"),
+        "results": result_rows(run, graph, part, baseline),
+        "gain": None if baseline is None else gain_over(baseline, run, part),
         "best": run.seed_metrics(seed).get("best"),
         "history": _history(run, seed),
     }
-    return page | _pictures(fitted, graph, part, run.seed_metrics(seed)), _nodes(fitted, graph, layout)
+    page |= _pictures(fitted, graph, part, run.seed_metrics(seed))
+    packed = nodes.packed(layout)
+    asked = wanted(nodes.models[0], nodes.right, nodes.known, reasons)
+    if len(asked):
+        page["features"], why = reasons_of(fitted, graph, nodes.predicted, asked)
+        packed |= why
+    return page, packed
 
 
-def _results(run: Run, graph: Graph, part: str, baseline: Run | None) -> list[dict[str, Any]]:
-    """One row per model: the baseline, the teachers, and the model itself, each over its seeds."""
+def _class_names(graph: Graph, fitted: FittedModel) -> list[str]:
+    """The classes; those of a named dataset whose files only number them, by their names."""
+    spec = dataset_spec(graph.name) if graph.named and is_dataset(graph.name) else None
+    numbered = list(fitted.classes) == [str(c) for c in range(len(fitted.classes))]
+    return list(spec.class_names if spec and numbered and spec.class_names else fitted.classes)
+
+
+def _pool(run: Run) -> list[dict[str, Any]]:
+    """What the automatic pool tried: each candidate, what it scored, how long it took, how many seeds kept it."""
+    tried = [one for seed in run.seeds for one in run.seed_metrics(seed).get("tried", ())]
     rows = []
-    if baseline is not None:
-        if baseline.settings.method != "gcn":
-            raise SettingsError(
-                f"the baseline {baseline.path} is of method {baseline.settings.method}; give a run of method gcn, "
-                "and use `agssl compare` for others"
-            )
-        if baseline.source.fingerprint != run.source.fingerprint:
-            raise SettingsError(f"the baseline {baseline.path} is not of the same graph; fit GCN on {run.source.given}")
-        rows.append(
-            _row(
-                baseline.settings.encoder.upper(),
-                "baseline",
-                [_measured(baseline, seed, part) for seed in baseline.seeds],
-            )
-        )
-    names = run.fitted().task_names if run.settings.method == "agssl" else ()
-    taught = [_teachers(run, seed, graph, part) for seed in run.seeds] if names else []
-    for name in names:  # another seed may have other teachers
-        rows.append(_row(name, "teacher", [one[name] for one in taught if name in one]))
-    own = "student" if names else run.settings.method
-    return [*rows, _row(own, "model", [_measured(run, seed, part) for seed in run.seeds])]
-
-
-def _row(name: str, role: str, found: list[dict[str, Any]]) -> dict[str, Any]:
-    keys = dict.fromkeys(key for one in found for key in one)
-    return {"name": name, "role": role, **{key: spread([one.get(key) for one in found]) for key in keys}}
-
-
-def _measured(run: Run, seed: int, part: str) -> dict[str, Any]:
-    found = run.seed_metrics(seed)
-    _ = seed_results(run, seed)  # complains if damaged
-    return {name: (found[part] or {}).get(name) for name in MEASURES} | {"val_accuracy": found["val"]["accuracy"]}
-
-
-def _teachers(run: Run, seed: int, graph: Graph, part: str) -> dict[str, dict[str, Any]]:
-    """The measures of each teacher of a seed; accuracies as the run has them, the others from its logits."""
-    fitted = run.fitted(seed)
-    said, rows = judged(fitted, check_split(run.split(seed), graph.y), part), {}
-    for k, noted in enumerate(run.seed_metrics(seed)["teachers"]):
-        measured = evaluate(graph.y[said.nodes], softmax(said.teachers[k]))
-        measured["accuracy"] = noted[f"{part}_accuracy"]
-        rows[fitted.task_names[k]] = measured | {"val_accuracy": noted["val_accuracy"], "weight": noted["weight"]}
+    for name in dict.fromkeys(one["name"] for one in tried):
+        group = [one for one in tried if one["name"] == name]
+        row = {key: group[0].get(key) for key in ("name", "task", "encoder", "view")}
+        row |= {"accuracy": float(np.mean([one["accuracy"] for one in group]))}
+        row |= {"seconds": sum(one["seconds"] for one in group), "kept": sum(bool(one["kept"]) for one in group)}
+        rows.append(row)
     return rows
-
-
-def _gain(baseline: Run, run: Run, measure: str) -> dict[str, Any]:
-    """By how much the run beats the baseline, pair by pair where that can be."""
-    seeds, why = pairs(baseline, run)
-    if not seeds:
-        one, two = (results_of(r)[measure]["mean"] for r in (baseline, run))
-        mean = None if one is None or two is None else two - one
-        return {"mean": mean, "low": None, "high": None, "seeds": [], "note": why}
-    both = [(seed_results(baseline, seed)[measure], seed_results(run, seed)[measure]) for seed in seeds]
-    known = np.array([b - a for a, b in both if a is not None and b is not None])
-    found = paired_interval(known) if len(known) else {"mean": None, "low": None, "high": None}
-    return {**found, "seeds": seeds, "note": ""}
 
 
 def _history(run: Run, seed: int) -> dict[str, dict[str, list[float | None]]]:
@@ -153,12 +133,18 @@ def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any
         "by_class": None,
         "agreement": None,
         "changes": None,
+        "trusted_right": None,
     }
     if fitted.weights is not None:
         found["degree"] = [group.to_dict() for group in by_degree(fitted, graph.degree)]
         found["by_class"] = [group.to_dict() for group in by_class(fitted)]
+        names = dict(zip(fitted.classes, _class_names(graph, fitted), strict=True))
+        for group in found["by_class"]:
+            group["name"] = names[group["name"]]
         said = measured.teachers[:, known].argmax(2)
         found["agreement"] = figures.agreement(np.vstack([said, predicted])).tolist()
+        trusted = fitted.weights[measured.nodes[known]]
+        found["trusted_right"] = figures.trusted_right(trusted, said == truth)
         # the best by validation: the one a user without test labels would have taken
         best = int(np.argmax([teacher["val_accuracy"] for teacher in noted["teachers"]]))
         found["changes"] = {
@@ -169,33 +155,66 @@ def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any
     return found
 
 
-def _nodes(fitted: FittedModel, graph: Graph, layout: str) -> dict[str, np.ndarray]:
-    """What is said of every node."""
-    assert graph.split is not None
-    classes, keep = len(fitted.classes), min(_TOP, len(fitted.classes))
-    part = np.zeros(graph.num_nodes, np.uint8)
-    for name, members in graph.split.parts().items():
-        part[members] = PARTS.index(name)
-    degree, steps = arrays.half_edges(graph.indptr, graph.indices)
-    models = [fitted.logits.copy(), *(fitted.teacher_logits.copy() if fitted.weights is not None else ())]
-    if graph.split.fold is not None:  # of held-out nodes, what is said without knowing their labels
-        said = judged(fitted, graph.split, "val")
-        for logits, own in zip(models, (said.logits, *said.teachers), strict=False):
-            logits[said.nodes] = own
-    found = {
-        "place": arrays.places(flat_map(infer(fitted.model, graph).hidden, layout)),
-        "label": arrays.small(graph.y, classes),
-        "part": part,
-        "edges": degree,
-        "steps": steps,
-    }
-    says = [fitted.confidence(models[0]), *map(softmax, models[1:])]
-    tops = [arrays.top(probabilities, keep) for probabilities in says]
-    found["top"] = arrays.small(np.stack([order for order, _ in tops]), classes)  # [1 + K, N, keep]
-    found["probability"] = arrays.shares(np.stack([p for _, p in tops]))
-    if fitted.weights is not None:
-        found["weights"] = arrays.shares(fitted.weights)
-    if graph.node_names is not None:
-        text = "\0".join(str(name).replace("\0", " ") for name in graph.node_names)
-        found["names"] = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
-    return found
+@dataclass(frozen=True, eq=False)
+class _Nodes:
+    """What is said of every node; of those that measure, what is said without knowing their labels."""
+
+    fitted: FittedModel
+    graph: Graph
+    models: list[np.ndarray]  # logits [N, C] of the model, then of its teachers
+    known: np.ndarray  # bool [N]: whether right or wrong means something: a label that did not train what is said
+
+    @classmethod
+    def of(cls, fitted: FittedModel, graph: Graph) -> _Nodes:
+        split = graph.split
+        assert split is not None
+        models = [fitted.logits.copy(), *(fitted.teacher_logits.copy() if fitted.weights is not None else ())]
+        known = np.ones(graph.num_nodes, bool)
+        known[split.train] = False
+        known[split.judges("val")] = (
+            True  # with folds, these train the final network, but not what is said of them here
+        )
+        if split.fold is not None:
+            said = judged(fitted, split, "val")
+            for logits, own in zip(models, (said.logits, *said.teachers), strict=False):
+                logits[said.nodes] = own
+        return cls(fitted, graph, models, known & (graph.y >= 0))
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        """The class of each node, by number."""
+        return self.fitted.decide(self.fitted.confidence(self.models[0]))
+
+    @property
+    def right(self) -> np.ndarray:
+        """Whether it is the label, where that means something."""
+        return self.known & (self.predicted == self.graph.y)
+
+    def packed(self, layout: str) -> dict[str, np.ndarray]:
+        """The arrays of the page."""
+        fitted, graph, split = self.fitted, self.graph, self.graph.split
+        assert split is not None
+        classes, keep = len(fitted.classes), min(_TOP, len(fitted.classes))
+        part = np.zeros(graph.num_nodes, np.uint8)
+        for name, members in (split.parts() | ({} if split.measure is None else {"measure": split.measure})).items():
+            part[members] = PARTS.index(name)
+        degree, steps = arrays.half_edges(graph.indptr, graph.indices)
+        says = [fitted.confidence(self.models[0]), *map(softmax, self.models[1:])]
+        tops = [arrays.top(probabilities, keep) for probabilities in says]
+        found = {
+            "place": arrays.places(flat_map(infer(fitted.model, graph).hidden, layout)),
+            "label": arrays.small(graph.y, classes),
+            "predicted": arrays.small(self.predicted, classes),
+            "part": part,
+            "known": self.known.astype(np.uint8),
+            "edges": degree,
+            "steps": steps,
+            "top": arrays.small(np.stack([order for order, _ in tops]), classes),  # [1 + K, N, keep]
+            "probability": arrays.shares(np.stack([p for _, p in tops])),
+        }
+        if fitted.weights is not None:
+            found["weights"] = arrays.shares(fitted.weights)
+        if graph.node_names is not None:
+            text = "\0".join(str(name).replace("\0", " ") for name in graph.node_names)
+            found["names"] = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+        return found

@@ -59,3 +59,24 @@ def by_teachers_right(right: np.ndarray, teachers_right: np.ndarray) -> list[dic
         {"teachers": k, "nodes": int((count == k).sum()), "right": int(right[count == k].sum())}
         for k in range(len(teachers_right) + 1)
     ]
+
+
+def trusted_right(weights: np.ndarray, teachers_right: np.ndarray, bins: int = 8) -> list[dict[str, Any]]:
+    """By how much a node trusts a teacher, how often that teacher is right: groups of equally many pairs.
+
+    Args:
+        weights: [n, K].
+        teachers_right: [K, n].
+        bins: groups of pairs of a node and a teacher; fewer where many weights are the same.
+    """
+    trust, right = weights.T.ravel(), teachers_right.ravel()
+    if not len(trust):
+        return []
+    edges = np.unique(np.quantile(trust, np.linspace(0, 1, bins + 1)))
+    which = np.clip(np.searchsorted(edges, trust, side="right") - 1, 0, max(0, len(edges) - 2))
+    found = []
+    for number in np.unique(which):
+        members = which == number
+        row = {"trust": float(trust[members].mean()), "right": float(right[members].mean())}
+        found.append(row | {"pairs": int(members.sum())})
+    return found

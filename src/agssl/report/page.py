@@ -26,14 +26,21 @@ def page(data: Mapping[str, Any], arrays: Mapping[str, np.ndarray], title: str) 
     script = _file("page.js")
     parts = {
         "TITLE": html.escape(title),
-        "POLICY": f"default-src 'none'; script-src 'sha256-{_digest(script)}'; style-src 'unsafe-inline'",
+        "POLICY": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{_digest(script)}'",
         "STYLE": _file("style.css"),
-        "DATA": embedded({**data, "arrays": where}),
+        "DATA": embedded({**data, "glossary": glossary(), "arrays": where}),
         "ARRAYS": packed,
         "SCRIPT": script,
     }
     pieces = _file("page.html").split("@@")  # text, NAME, text, NAME, ..., text
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
+
+
+def glossary() -> dict[str, str]:
+    """Words and their meanings, in a line each; what the page explains where they stand, and docs/glossary.md lists."""
+    found: dict[str, str] = json.loads(_file("glossary.json"))
+    return found
 
 
 def embedded(value: Any) -> str:
