@@ -144,9 +144,7 @@ class Settings(SettingFields):
         most = self.budget
         patience = most.patience if self.patience is None else min(self.patience, most.patience)
         epochs, generations = min(self.epochs, most.epochs), min(self.generations, most.generations)
-        halving = self.alpha_epochs and min(self.alpha_epochs, patience)
-        limits = {"epochs": epochs, "patience": patience, "generations": generations, "alpha_epochs": halving}
-        return dataclasses.replace(self, **limits)  # type: ignore[arg-type]
+        return dataclasses.replace(self, patience=patience, epochs=epochs, generations=generations)
 
     def of_network(self, encoder: str | None, changes: Mapping[str, Any]) -> Settings:
         """The same for a network with an encoder and settings of its own."""
