@@ -108,7 +108,9 @@ def test_scores_are_the_mass_of_likelier_classes() -> None:
             assert found[i, c] == pytest.approx(likelier + u[i] * p[i, c])
 
 
-def test_smoothing_is_the_mean_of_the_neighbours() -> None:
+@pytest.mark.parametrize("block", [4_000_000, 7])
+def test_smoothing_is_the_mean_of_the_neighbours(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agssl.integrate.sets.BLOCK", block)
     graph, scores = random_graph(12, 20, seed=0), np.random.default_rng(6).random((12, 3))
     found = smoothed(scores, graph, 0.5)
     for i in range(12):
