@@ -107,10 +107,13 @@ def _content(path: Path) -> Any:
         return json.loads(path.read_text())
     if path.suffix == ".csv":
         with open(path, newline="") as file:
-            return list(csv.reader(file))
+            rows = list(csv.DictReader(file))
+        # revisions before did not calibrate: probabilities were other ones of the same logits
+        return [{name: value for name, value in row.items() if name != "probability"} for row in rows]
     tensors = load_file(path)
-    # revisions before kept no networks of teachers
-    others = {name: array for name, array in tensors.items() if not name.startswith(("model.", "teachers."))}
+    # revisions before kept no networks of teachers, no calibration and no scores for prediction sets
+    later = ("model.", "teachers.", "calibration.", "conformal.", "heldout_weights")
+    others = {name: array for name, array in tensors.items() if not name.startswith(later)}
     named = {name: (array.shape, array.tobytes()) for name, array in others.items()}
     # the model's own tensors may have been renamed, so they are a collection
     own = sorted((array.shape, array.tobytes()) for name, array in tensors.items() if name.startswith("model."))

@@ -77,7 +77,7 @@ def test_explain_says_which_labelled_nodes_vouch_for_a_teacher(agssl: Callable[.
     for one in near:
         node = names.index(one["node"])
         assert one["label"] == graph.classes[graph.y[node]]
-        answers = said.teachers[:, said.nodes.tolist().index(node)].argmax(1)
+        answers = said.answers[:, said.nodes.tolist().index(node)]
         assert one["right"] == [t for t, c in zip(model.task_names, answers, strict=True) if c == graph.y[node]]
     text = agssl("explain", fitted, "--node", "x3").out
     assert f"of the {len(near)} labelled nodes nearest to it, held out" in text

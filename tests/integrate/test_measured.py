@@ -19,7 +19,7 @@ def test_trust_is_what_loops_say() -> None:
     logits, truth = draw.normal(size=(teachers, nodes, classes)), draw.integers(0, classes, nodes)
     weights = draw.dirichlet(np.ones(teachers), nodes)
     weights[:5] = 1 / teachers  # ties
-    found = measure_trust(weights, logits, truth, best=2)
+    found = measure_trust(weights, logits.argmax(-1), truth, best=2)
     pairs, trusted, single, majority, apart = [], [], [], [], 0
     for i in range(nodes):
         said = [int(logits[k, i].argmax()) for k in range(teachers)]
@@ -49,14 +49,14 @@ def test_weights_that_know_the_truth_have_all_pairs_right() -> None:
     draw = np.random.default_rng(1)
     logits, truth = draw.normal(size=(3, 50, 4)), draw.integers(0, 4, 50)
     right = (logits.argmax(-1) == truth).T + 0.01
-    found = measure_trust(right / right.sum(1, keepdims=True), logits, truth, best=0)
+    found = measure_trust(right / right.sum(1, keepdims=True), logits.argmax(-1), truth, best=0)
     assert found["pairs_right"] == 1.0
     assert found["most_trusted"] >= max(found["best_single"], found["majority"])
 
 
 def test_where_teachers_agree_there_is_nothing_to_tell() -> None:
     logits = np.tile(np.random.default_rng(2).normal(size=(1, 9, 3)), (4, 1, 1))
-    found = measure_trust(np.full((9, 4), 0.25), logits, np.zeros(9, int), best=0)
+    found = measure_trust(np.full((9, 4), 0.25), logits.argmax(-1), np.zeros(9, int), best=0)
     assert found["disagreement"] == 0 and found["pairs_right"] is None and found["most_trusted"] is None
     assert found["effective_teachers"] == pytest.approx(4)
 
@@ -108,7 +108,9 @@ def test_scores_are_the_mass_of_likelier_classes() -> None:
             assert found[i, c] == pytest.approx(likelier + u[i] * p[i, c])
 
 
-def test_smoothing_is_the_mean_of_the_neighbours() -> None:
+@pytest.mark.parametrize("block", [4_000_000, 7])
+def test_smoothing_is_the_mean_of_the_neighbours(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agssl.integrate.sets.BLOCK", block)
     graph, scores = random_graph(12, 20, seed=0), np.random.default_rng(6).random((12, 3))
     found = smoothed(scores, graph, 0.5)
     for i in range(12):

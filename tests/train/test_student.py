@@ -123,3 +123,39 @@ def test_a_second_generation_that_is_clearly_worse_is_left_out(
     first = max(record["val_accuracy"] for record in result.history["student"])
     assert seen[0][1] <= first and (f"{seen[0][0]:.1%}" in caplog.text) == worse
     assert ("student 2 has" in caplog.text) == worse
+
+
+@pytest.mark.parametrize("batch", ["full", "partition"])
+@pytest.mark.parametrize(("name", "apart"), [("both", True), ("local", True), ("stack", False), ("ts", False)])
+def test_where_near_labels_teach_other_students_say_what_calibrates(name: str, apart: bool, batch: str) -> None:
+    graph = blocks_graph()
+    how = settings(integration=name, tasks=("clu", "dgi"), batch=batch, batch_nodes=24)
+    result = train_method(graph, how)
+    assert graph.split is not None
+    assert (result.apart is not None) == apart
+    if result.apart is not None:
+        nodes = torch.from_numpy(graph.split.val)
+        assert result.apart.shape == (len(nodes), 3) and torch.isfinite(result.apart).all()
+        assert not torch.equal(result.apart, result.logits[nodes])
+        assert "student for calibration 1" not in result.history  # it is no part of the result
+
+
+def test_students_that_calibrate_do_not_know_the_labels_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agssl.train import students
+
+    graph, seen = blocks_graph(), []
+    lesson = students._lesson
+
+    def spy(context, problem, knowledge, rng, previous):  # type: ignore[no-untyped-def]
+        seen.append((problem.val_nodes, knowledge.nodes.numpy(), knowledge.near))
+        return lesson(context, problem, knowledge, rng, previous)
+
+    monkeypatch.setattr(students, "_lesson", spy)
+    train_method(graph, settings(integration="both", tasks=("clu", "dgi"), generations=1))
+    assert graph.split is not None
+    whole, *parts = seen
+    np.testing.assert_array_equal(whole[0], whole[1])
+    assert len(parts) == students.APART
+    for asked, told, near in parts:
+        assert not np.isin(asked, told).any() and near.shape == (60, len(told))
+    np.testing.assert_array_equal(np.sort(np.concatenate([asked for asked, _, _ in parts])), graph.split.val)

@@ -78,13 +78,15 @@ def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanat
     index = find_node(graph, node)
     probabilities = fitted.confidence(fitted.logits[index])
     chosen = int(fitted.decide(probabilities[None])[0])
+    known = fitted.teacher_logits
+    teachers = softmax(fitted.calibrated(known[:, [index]])[:, 0]) if len(known) else known
     opinions = []
     for k, task in enumerate(fitted.task_names):
         weight = 1.0 if fitted.weights is None else float(fitted.weights[index, k])
         if not len(fitted.teacher_logits):
             opinions.append(Opinion(task, weight, None, None))
             continue
-        said = softmax(fitted.teacher_logits[k, index])
+        said = teachers[k]
         opinions.append(Opinion(task, weight, fitted.classes[said.argmax()], float(said.max())))
     near = np.asarray(graph.neighbours(index))
     neighbours = tuple(

@@ -36,7 +36,7 @@ def witnesses(fitted: FittedModel, graph: Graph, index: int, names: list[str]) -
         return ()
     said = judged(fitted, graph.split, "val")
     known = (said.nodes != index) & (graph.y[said.nodes] >= 0)
-    nodes, answers = said.nodes[known], said.teachers[:, known].argmax(-1)
+    nodes, answers = said.nodes[known], said.answers[:, known]
     if not len(nodes):
         return ()
     # It is symmetric, so that one push from the node itself tells how near all others are.

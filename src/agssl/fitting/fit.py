@@ -126,6 +126,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         heldout_weights=None if result.heldout is None else _numpy(result.heldout.weights),
         teachers=keep_teachers(result, settings.integration),
         student_logits=None if result.student_logits is None else result.student_logits.cpu().numpy(),
+        calibration=None if result.knowledge is None else result.knowledge.calibration,
         confidence=confidence,
         conformal=conformal_of(graph, result, confidence),
     )
@@ -139,7 +140,9 @@ def chosen_by(graph: Graph, result: MethodResult) -> tuple[np.ndarray, np.ndarra
     """The held-out nodes that choose, and logits of them by networks that have not seen their labels."""
     assert graph.split is not None
     nodes = graph.split.val
-    logits = result.logits[torch.from_numpy(nodes)] if result.heldout is None else result.heldout.choice
+    if result.heldout is not None:
+        return nodes, result.heldout.choice.cpu().numpy()
+    logits = result.logits[torch.from_numpy(nodes)] if result.apart is None else result.apart
     return nodes, logits.cpu().numpy()
 
 

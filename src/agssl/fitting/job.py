@@ -223,8 +223,8 @@ def trust_of(measured: Judged, held: Judged, graph: Graph) -> Metrics | None:
     known, chosen = graph.y[measured.nodes] >= 0, graph.y[held.nodes]
     if measured.weights is None or len(measured.teachers) < 2 or not known.any():
         return None
-    best = int(np.argmax([accuracy(chosen, one) for one in held.teachers])) if len(chosen) else 0
-    return measure_trust(measured.weights[known], measured.teachers[:, known], graph.y[measured.nodes[known]], best)
+    best = int(np.argmax([(one == chosen).mean() for one in held.answers])) if len(chosen) else 0
+    return measure_trust(measured.weights[known], measured.answers[:, known], graph.y[measured.nodes[known]], best)
 
 
 def described_teacher(text: str, settings: Settings) -> Metrics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
@@ -31,6 +32,12 @@ class Knowledge:
     heldout: Tensor  # [K, n, C] held-out teacher logits of these nodes
     calibration: Calibration | None = None  # what the logits have gone through
     near: sp.csr_matrix | None = None  # [N, n] how near each node is to these nodes, none to itself; where it is read
+
+    def only(self, which: np.ndarray) -> Knowledge:
+        """The same with some of the labelled nodes, bool [n]."""
+        at = torch.from_numpy(which).to(self.nodes.device)
+        near = None if self.near is None else self.near[:, which]
+        return replace(self, nodes=self.nodes[at], labels=self.labels[at], heldout=self.heldout[:, at], near=near)
 
     def calibrated(self, how: str) -> Knowledge:
         """The same with each teacher's logits calibrated to the held-out labels; see `agssl.integrate.calibration`."""

@@ -17,13 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
+from agssl.data.packed import row_blocks
 
 SMOOTH = (0.0, 0.25, 0.5)  # w that are tried; the one with the smallest sets is taken
 USUAL = 0.9  # coverage that is reported
+BLOCK = 4_000_000  # edges at a time
 
 
 def adaptive_scores(probabilities: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -43,17 +46,22 @@ def smoothed(scores: np.ndarray, graph: Graph, weight: float) -> np.ndarray:
     """s~ [N, C]; nodes without neighbours keep their own."""
     if weight == 0:
         return scores
-    degree = graph.degree[:, None]
-    adjacency = graph.adjacency()
-    adjacency.data = np.ones_like(adjacency.data)
-    near = (adjacency @ scores) / np.maximum(degree, 1)
-    return np.where(degree > 0, (1 - weight) * scores + weight * near, scores)
+    found = scores.copy()
+    for start, stop in row_blocks(graph.indptr, BLOCK):  # a graph may lie on disk
+        begin, end = int(graph.indptr[start]), int(graph.indptr[stop])
+        rows = np.asarray(graph.indptr[start : stop + 1]) - begin
+        ones = np.ones(end - begin, dtype=scores.dtype)
+        block = sp.csr_matrix((ones, np.asarray(graph.indices[begin:end]), rows), (stop - start, len(scores)))
+        degree = np.diff(rows)[:, None]
+        mixed = (1 - weight) * scores[start:stop] + weight * (block @ scores) / np.maximum(degree, 1)
+        found[start:stop] = np.where(degree > 0, mixed, scores[start:stop])
+    return found
 
 
 def node_scores(probabilities: np.ndarray, graph: Graph, weight: float) -> np.ndarray:
     """s~ [N, C] of all nodes."""
     u = Rng(0).child("prediction sets").numpy().random(len(probabilities))
-    return smoothed(adaptive_scores(probabilities, u), graph, weight)
+    return smoothed(adaptive_scores(probabilities, u).astype(np.float32), graph, weight)
 
 
 def quantile(scores: np.ndarray, coverage: float) -> float:
@@ -91,7 +99,7 @@ class Conformal:
         true = {weight: scores[np.arange(len(nodes)), labels] for weight, scores in every.items()}
         sizes = {w: (every[w] <= quantile(true[w], USUAL)).sum(1).mean() if len(nodes) else 0.0 for w in SMOOTH}
         weight = min(SMOOTH, key=lambda w: sizes[w])
-        return cls(true[weight].astype(np.float32), labels.astype(np.int64), weight)
+        return cls(true[weight], labels.astype(np.int64), weight)
 
     def thresholds(self, coverage: float, classes: int, by_class: bool = False) -> np.ndarray:
         """t of each class, [C]: one for all, or such that each class is covered for itself."""
@@ -106,7 +114,7 @@ class Conformal:
     ) -> np.ndarray:
         """Which classes are in the set of each node of a graph, bool [N, C]."""
         limits = self.thresholds(coverage, probabilities.shape[1], by_class)
-        found: np.ndarray = node_scores(probabilities, graph, self.weight).astype(np.float32) <= limits
+        found: np.ndarray = node_scores(probabilities, graph, self.weight) <= limits
         return found
 
 

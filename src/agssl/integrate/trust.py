@@ -9,12 +9,12 @@ import numpy as np
 BINS = 10
 
 
-def measure_trust(weights: np.ndarray, logits: np.ndarray, truth: np.ndarray, best: int) -> dict[str, Any]:
+def measure_trust(weights: np.ndarray, answers: np.ndarray, truth: np.ndarray, best: int) -> dict[str, Any]:
     """How well lambda tells right teachers from wrong ones. Shares are None where no node can tell.
 
     Args:
         weights: lambda [n, K].
-        logits: of the teachers, which have not seen these labels, [K, n, C].
+        answers: classes that the teachers gave, who have not seen these labels, [K, n].
         truth: the labels, [n].
         best: the teacher that one would have taken alone.
 
@@ -26,7 +26,6 @@ def measure_trust(weights: np.ndarray, logits: np.ndarray, truth: np.ndarray, be
         the mean of exp(entropy of lambda); and `reliability`: of the weights in each tenth, at nodes of disagreement,
         their mean, the share that belongs to right teachers, and how many there are.
     """
-    answers = logits.argmax(-1)  # [K, n]
     right, apart = answers == truth, (answers != answers[0]).any(0)
     pairs = pairs_right(weights, right)
     entropy = -(weights * np.log(np.maximum(weights, 1e-12))).sum(1)
@@ -37,7 +36,7 @@ def measure_trust(weights: np.ndarray, logits: np.ndarray, truth: np.ndarray, be
         "disagreement": float(apart.mean()) if len(apart) else None,
         "most_trusted": _mean(trusted[apart]),
         "best_single": _mean(right[best, apart]),
-        "majority": _mean(_majority(answers[:, apart], logits.shape[2]) == truth[apart]),
+        "majority": _mean(_majority(answers[:, apart]) == truth[apart]),
         "pairs_right": _mean(pairs),
         "pairs_right_se": None if deviation is None else float(deviation),
         "nodes": len(pairs),
@@ -59,9 +58,9 @@ def pairs_right(weights: np.ndarray, right: np.ndarray) -> np.ndarray:
     return found
 
 
-def _majority(answers: np.ndarray, classes: int) -> np.ndarray:
+def _majority(answers: np.ndarray) -> np.ndarray:
     """The answer of most teachers, the first of equals, [n]."""
-    votes = np.stack([(answers == c).sum(0) for c in range(classes)])
+    votes = np.stack([(answers == c).sum(0) for c in range(answers.max(initial=0) + 1)])
     found: np.ndarray = votes.argmax(0)
     return found
 

@@ -23,7 +23,7 @@ from agssl.data.graph import Graph
 from agssl.data.labels import KINDS, natural_kind
 from agssl.data.splits import Split
 from agssl.encoders import Network, Shape
-from agssl.integrate.calibration import Confidence
+from agssl.integrate.calibration import Calibration, Confidence
 from agssl.integrate.sets import Conformal
 from agssl.metrics import Decision, decided
 from agssl.store.checkpoints import Record
@@ -57,12 +57,19 @@ class FittedModel:
     heldout_weights: np.ndarray | None = None  # [n, K], lambda of the same nodes
     teachers: KeptTeachers | None = None  # their networks, and what weighs them at other nodes
     student_logits: np.ndarray | None = None  # [N, C], where the teachers answer in the student's place
+    calibration: Calibration | None = None  # what the teachers' logits go through before they are weighed
     confidence: Confidence = dataclasses.field(default_factory=Confidence)  # by which logits become probabilities
     conformal: Conformal | None = None  # by which probabilities become sets; None: of an older version
 
     def decide(self, probabilities: np.ndarray) -> np.ndarray:
         """The class of each node, by number, given the probabilities of all classes."""
         return decided(probabilities, self.decision)
+
+    def calibrated(self, teachers: np.ndarray) -> np.ndarray:
+        """Logits of the teachers [K, n, C], as they were weighed."""
+        if self.calibration is None or not len(teachers):
+            return teachers
+        return self.calibration(torch.from_numpy(np.ascontiguousarray(teachers))).numpy()
 
     def sets(self, logits: np.ndarray, graph: Graph, coverage: float, by_class: bool = False) -> np.ndarray:
         """Which classes are in the prediction set of each node, bool [N, C]; see `agssl.integrate.sets`."""
@@ -78,6 +85,7 @@ class Judged:
     nodes: np.ndarray  # [n]
     logits: np.ndarray  # [n, C]
     teachers: np.ndarray  # [K, n, C]
+    answers: np.ndarray  # [K, n], the teachers' classes as they were weighed: calibrated
     probabilities: np.ndarray  # [n, C], calibrated without the labels of these nodes
     weights: np.ndarray | None = None  # lambda [n, K]
 
@@ -96,7 +104,8 @@ def judged(fitted: FittedModel, split: Split, part: str) -> Judged:
         said, weights = fitted.logits[nodes], None if fitted.weights is None else fitted.weights[nodes]
         teachers = teachers[:, nodes] if len(teachers) else teachers
     probabilities = fitted.confidence.heldout(said) if part == "val" else fitted.confidence(said)
-    return Judged(nodes, said, teachers, probabilities, weights)
+    answers = fitted.calibrated(teachers).argmax(-1) if len(teachers) else np.zeros((0, len(nodes)), dtype=np.int64)
+    return Judged(nodes, said, teachers, answers, probabilities, weights)
 
 
 def together(answers: Iterable[tuple[FittedModel, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -123,6 +132,9 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
     for name in (*HELDOUT, "student_logits"):
         if getattr(fitted, name) is not None:
             tensors[name] = torch.from_numpy(np.ascontiguousarray(getattr(fitted, name)))
+    if fitted.calibration is not None:
+        tensors["calibration.temperatures"] = fitted.calibration.temperatures.cpu().clone()
+        tensors["calibration.shifts"] = fitted.calibration.shifts.cpu().clone()
     if fitted.conformal is not None:
         tensors["conformal.scores"] = torch.from_numpy(fitted.conformal.scores)
         tensors["conformal.labels"] = torch.from_numpy(fitted.conformal.labels)
@@ -196,6 +208,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         **{name: tensors[name].numpy() for name in (*HELDOUT, "student_logits") if name in tensors},
         decision=Decision(**about["decision"]) if "decision" in about else None,
         teachers=teachers,
+        calibration=_calibration(tensors_below("calibration.", tensors)),
         confidence=_confidence(about.get("confidence", {})),
         conformal=_conformal(tensors, about) if "conformal" in about else None,
     )
@@ -209,6 +222,10 @@ def _confidence(about: dict[str, Any]) -> Confidence:
     if not all(0 < one < float("inf") for one in (found.temperature, *found.parts)):
         raise ValueError("a temperature is not positive")
     return found
+
+
+def _calibration(tensors: dict[str, Tensor]) -> Calibration | None:
+    return Calibration(tensors["temperatures"], tensors["shifts"]) if tensors else None
 
 
 def _conformal(tensors: dict[str, Tensor], about: dict[str, Any]) -> Conformal:
@@ -264,6 +281,11 @@ def _check(fitted: FittedModel) -> None:
         raise ValueError("the logits of held-out nodes do not fit")
     if taught is not None and (heldout is None or taught.shape != (teachers, *heldout.shape)):
         raise ValueError("the teachers' logits of held-out nodes do not fit")
+    calibration = fitted.calibration
+    if calibration is not None and (
+        calibration.temperatures.shape != (teachers,) or calibration.shifts.shape != (teachers, classes)
+    ):
+        raise ValueError("the calibration of the teachers does not fit")
     trust = fitted.heldout_weights
     if trust is not None and (heldout is None or trust.shape != (len(heldout), teachers)):
         raise ValueError("the weights of held-out nodes do not fit")

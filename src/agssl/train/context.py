@@ -74,6 +74,7 @@ class MethodResult:
     weights: Tensor | None = None  # lambda [N, K]
     tasks: Mapping[str, float] = field(default_factory=dict)  # the K tasks and their alphas, where no teacher has them
     heldout: Heldout | None = None  # None where the split has no folds: then `logits` have it
+    apart: Tensor | None = None  # [n, C], of validation nodes, where `logits` owe too much to their labels
     tried: tuple[Candidate, ...] = ()  # by the automatic pool
     knowledge: Knowledge | None = None  # of the teachers, where the student of `model` was taught by it
     integrator: Integrator | None = None  # that weighed them for this student

@@ -20,7 +20,7 @@ from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
 from agssl.train.network import Trained, WeightedTask
 from agssl.train.pool import find_pool
-from agssl.train.students import distil, distil_again
+from agssl.train.students import distil, distil_again, distil_apart
 from agssl.train.teachers import collect_knowledge, train_teacher
 from agssl.train.worse import worse_than
 
@@ -143,7 +143,10 @@ def fit_agssl(context: Context) -> MethodResult:
         own = last.network.logits if replaced else None
         result = MethodResult(last.network.model, answers.logits, answers.best, history, teachers, last.weights)
         result = replace(result, tried=tried, student_logits=own)
-        return replace(result, knowledge=known[0], integrator=last.integrator) if len(known) == 1 else result
+        if len(known) > 1:
+            return result
+        apart = None if replaced else distil_apart(context, known[0], last)
+        return replace(result, knowledge=known[0], integrator=last.integrator, apart=apart)
     knowledge = collect_knowledge(context, teachers)
     final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history

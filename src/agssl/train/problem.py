@@ -141,6 +141,12 @@ class Problem:
             return (self,)
         return tuple(self._with_split(split) for split in self.graph.split.folds())
 
+    def in_parts(self, part: np.ndarray) -> tuple[Problem, ...]:
+        """One problem for each part of the validation nodes, whose parts these are [n]; all have its training nodes."""
+        split = self.graph.split
+        assert split is not None
+        return tuple(self._with_split(replace(split, val=split.val[part == one])) for one in np.unique(part))
+
     def _with_split(self, split: Split) -> Problem:
         return self._changed(graph=replace(self.graph, split=split))
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from agssl.base.rng import Rng
@@ -19,6 +21,8 @@ from agssl.train.problem import Problem
 from agssl.train.worse import worse_than
 
 log = logging.getLogger("agssl")
+
+APART = 3  # parts of the validation nodes that are left out in turn
 
 
 def distil(context: Context, known: Sequence[Knowledge]) -> dict[str, Student]:
@@ -55,6 +59,28 @@ def distil_again(context: Context, knowledge: Knowledge, students: Student) -> S
     lesson = _lesson(context, context.problem, knowledge, rng, students.network.logits)
     epochs = int(students.network.best["epoch"]) + 1
     return _distil(context, [lesson], rng, "student, all labels", epochs)
+
+
+def distil_apart(context: Context, knowledge: Knowledge, student: Student) -> Tensor | None:
+    """Logits [n, C] of the validation nodes by students that know nothing of their labels; None where any does as well.
+
+    Where labelled nodes near by teach (`Integrator.reads_edges`), what a student says of a node whose label has taught
+    its neighbours is no measure of what it says of others. So students are trained without a part of these labels each,
+    as long as the real one.
+    """
+    settings = context.settings
+    if settings.weights_from != "val" or not student.integrator.reads_edges:
+        return None
+    context = context.with_network(*_student(context))
+    nodes, epochs = context.problem.val_nodes, int(student.network.best["epoch"]) + 1
+    part = np.arange(len(nodes)) % APART
+    said = student.network.logits[torch.from_numpy(nodes)].clone()
+    for number, problem in enumerate(context.problem.in_parts(part)):
+        rng = context.rng.child("student", settings.integration, "apart", number)
+        lesson = _lesson(context, problem, knowledge.only(part != number), rng, None)
+        other = _distil(context, [lesson], rng, f"student for calibration {number + 1}", epochs)
+        said[torch.from_numpy(part == number)] = other.network.logits[torch.from_numpy(problem.val_nodes)]
+    return said
 
 
 def _student(context: Context) -> tuple[str | None, dict[str, Any]]:
