@@ -52,7 +52,7 @@ function likely(nodes, i) {
 
 // Teachers, most trusted first, with the probabilities of the classes that matter for this node; the model below.
 function opinions(nodes, i) {
-  const models = [{ name: nodes.page.weighted ? "student" : "model", model: 0 }];
+  const models = [{ name: nodes.page.own, model: 0 }];
   for (let k = 0; k < nodes.tasks; k++) models.push({ name: nodes.page.tasks[k], model: k + 1, weight: nodes.weight(i, k) });
   for (const model of models) model.said = nodes.said(model.model, i);
   const most = new Map();
@@ -97,7 +97,7 @@ function reasons(nodes, i, choose) {
     h("span", { class: "num" }, `${moved > 0 ? "+" : ""}${number(moved, 2)}`));
   const told = ({ name, kind, value }) => (kind === "yes" ? name : `${name} = ${short(value)}`);
   const [byFeature, byNode] = [most(why.features), most(why.nodes)];
-  return h("div", { class: "reasons" }, h("h4", null, "What moved it", h("span", null, `towards ${nodes.className(nodes.predicted[i])} (+) or ${nodes.className(why.other)} (−)`)),
+  return h("div", { class: "reasons" }, h("h4", null, nodes.page.own === "teachers together" ? "What moved the student, which says the same" : "What moved it", h("span", null, `towards ${nodes.className(nodes.predicted[i])} (+) or ${nodes.className(why.other)} (−)`)),
     h("ul", null, why.features.map((feature) => row(told(feature), feature.moved, byFeature))),
     why.nodes.length > 0 && h("ul", { class: "pulls" }, why.nodes.map(({ at, moved }) => row(`node ${nodes.name(at)}`, moved, byNode, () => choose(at)))));
 }

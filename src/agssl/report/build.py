@@ -16,7 +16,7 @@ from agssl.explain.layout import flat_map
 from agssl.metrics import softmax
 from agssl.report import arrays, figures
 from agssl.report.reasons import MOST, reasons_of, wanted
-from agssl.report.results import gain_over, result_rows
+from agssl.report.results import gain_over, own_name, result_rows
 from agssl.report.words import gaps, trust_sentence
 from agssl.store.fitted import FittedModel, judged
 from agssl.store.run import Run
@@ -74,6 +74,7 @@ def build(
         "classes": classes,
         "tasks": list(fitted.task_names),
         "weighted": fitted.weights is not None,
+        "own": "model" if fitted.weights is None else own_name(fitted),
         "map": layout,
         "share": arrays.SHARE,
         "place": arrays.PLACE,
@@ -85,6 +86,8 @@ def build(
     page |= _pictures(fitted, graph, part, run.seed_metrics(seed))
     packed = nodes.packed(layout)
     asked = wanted(nodes.models[0], nodes.right, nodes.known, reasons)
+    if fitted.student_logits is not None:  # reasons are the student's, and told where it says what the teachers say
+        asked = asked[fitted.decide(softmax(fitted.student_logits[asked])) == nodes.predicted[asked]]
     if len(asked):
         page["features"], why = reasons_of(fitted, graph, nodes.predicted, asked)
         packed |= why
