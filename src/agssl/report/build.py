@@ -176,7 +176,9 @@ class _Nodes:
         models = [fitted.logits.copy(), *(fitted.teacher_logits.copy() if fitted.weights is not None else ())]
         known = np.ones(graph.num_nodes, bool)
         known[split.train] = False
-        known[split.judges("val")] = True  # with folds, these train the final network, but not what is said of them here
+        known[split.judges("val")] = (
+            True  # with folds, these train the final network, but not what is said of them here
+        )
         if split.fold is not None:
             said = judged(fitted, split, "val")
             for logits, own in zip(models, (said.logits, *said.teachers), strict=False):
