@@ -172,6 +172,14 @@ def test_fit_compares_whole_fits_with_a_revision(run: Run, tmp_path: Path):
 
 
 @pytest.mark.skipif(not known("HEAD"), reason="needs git and the repository's history")
+def test_profile_fit_tells_parts_of_a_fit_and_of_a_revision(run: Run):
+    words = ("--datasets", "digits", "--against", "HEAD", "--json", "--out", "profile.json")
+    before, now = rows(run("profile_fit", *words, "--options", "--epochs 2 --tasks par --alpha 1 --generations 1"))
+    assert before["side"] == "before" and now["side"] == "now"
+    assert now["steps"] == 4 and now["seconds"] > now["imports"] > 0 and now["calls"] > 1000
+
+
+@pytest.mark.skipif(not known("HEAD"), reason="needs git and the repository's history")
 def test_same_bits_compares_this_checkout_with_a_revision(run: Run, tmp_path: Path):
     options = "--epochs 1 --tasks par --generations 1"
     words = ("--against", "HEAD", "--datasets", "digits", "--fits", "average", "--options", options, "--keep", "kept")
@@ -198,6 +206,15 @@ def test_readme_and_results_have_the_tables_of_the_records(run: Run, tmp_path: P
     for name, path in pages.items():
         assert (tmp_path / name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
     assert (tmp_path / "gains.png").stat().st_size > 1000
+
+
+def test_performance_page_has_the_tables_of_the_records(run: Run, tmp_path: Path):
+    shutil.copy(ROOT / "docs/performance.md", tmp_path / "page.md")
+    done = run("performance", "--page", "page.md")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "page.md").read_text(encoding="utf-8") == (ROOT / "docs/performance.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_page_and_screenshots_need_a_browser_for_nothing_but_the_browser(as_module: Callable, tmp_path: Path):

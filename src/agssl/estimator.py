@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -30,7 +29,6 @@ from agssl.fitting.fit import split_for
 from agssl.fitting.job import Job
 from agssl.fitting.progress import Progress
 from agssl.fitting.seeds import fit_one, jobs_for
-from agssl.metrics import softmax
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
 from agssl.store.fitted import FittedModel, judged, load_fitted, save_fitted
@@ -189,7 +187,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         """
         check_is_fitted(self, "fitted_")
         logits = self.fitted_.logits if graph is None else answer(self.fitted_, self._like_fitted(graph), self.device)
-        return torch.softmax(torch.from_numpy(logits).double(), dim=1).numpy()
+        return self.fitted_.confidence(logits)
 
     def predict(self, graph: Any = None) -> np.ndarray:
         """The class of every node, as it was given: the likeliest, or by the `threshold`.
@@ -199,6 +197,30 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         """
         probabilities = self.predict_proba(graph)
         return self.classes_[self.fitted_.decide(probabilities)]
+
+    def predict_set(self, coverage: float = 0.9, graph: Any = None, *, by_class: bool = False) -> np.ndarray:
+        """Classes that hold the true one with a given chance: conformal prediction sets, smoothed over the graph.
+
+        Where a row has several classes, the model is unsure. Where it is right more often than is asked for, some rows
+        have none: no class fits well enough.
+
+        Args:
+            coverage: the chance.
+            graph: another one with the same features; None for the fitted graph.
+            by_class: let the chance hold for the nodes of every class, not only over all; rare classes make sets large.
+
+        Returns:
+            bool [N, C], in the order of `classes_`.
+
+        Example:
+            >>> sets = model.predict_set(coverage=0.9)  # doctest: +SKIP
+            >>> [list(model.classes_[row]) for row in sets[:3]]  # doctest: +SKIP
+        """
+        check_is_fitted(self, "fitted_")
+        if graph is None:
+            return self.fitted_.sets(self.fitted_.logits, self._own_graph(), coverage, by_class)
+        other = self._like_fitted(graph)
+        return self.fitted_.sets(infer(self.fitted_.model, other, self.device).logits, other, coverage, by_class)
 
     def embed(self, graph: Any = None) -> np.ndarray:
         """The student's hidden representations [N, F].
@@ -231,7 +253,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             if graph is None:
                 assert other.split is not None
                 said = judged(self.fitted_, other.split, "test" if len(other.split.test) else "val")
-                at, predicted[said.nodes] = said.nodes, self.fitted_.decide(softmax(said.logits))
+                at, predicted[said.nodes] = said.nodes, self.fitted_.decide(said.probabilities)
             else:
                 at = np.flatnonzero(other.y >= 0)
             right = np.array(self.fitted_.classes)[predicted[at]] == np.array(other.classes)[other.y[at]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,14 +51,6 @@ def softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
     """Probabilities along an axis, in double precision."""
     shifted = np.exp(logits.astype(np.float64) - logits.max(axis, keepdims=True))
     return shifted / shifted.sum(axis, keepdims=True)
-
-
-def mean_softmax(many: Iterable[np.ndarray]) -> np.ndarray:
-    """The mean over several models of their probabilities, from the logits of each."""
-    total, count = np.zeros(()), 0
-    for logits in many:
-        total, count = total + softmax(logits), count + 1
-    return total / count
 
 
 def accuracy(truth: np.ndarray, probabilities: np.ndarray) -> float:

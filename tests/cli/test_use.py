@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agssl.store.fitted import judged
 from agssl.store.run import Run
 
 
@@ -43,6 +44,47 @@ def test_probabilities_sum_to_one(agssl: Callable[..., Any], fitted: Path) -> No
 def test_predict_json_is_one_value(agssl: Callable[..., Any], fitted: Path) -> None:
     records = json.loads(agssl("predict", fitted, "--json", "--proba").out)
     assert len(records) == 40 and set(records[0]) == {"node", "prediction", "probability", "probabilities"}
+
+
+def test_sets_hold_the_prediction_where_one_class_is_left(agssl: Callable[..., Any], fitted: Path, graph: Path) -> None:
+    table = rows(agssl("predict", fitted, "--coverage", 0.8).out)
+    assert list(table[0]) == ["node", "prediction", "probability", "set", "unsure"]
+    assert {row["set"] for row in table} <= {"", "a", "b", "a | b"}
+    for row in table:
+        assert (row["unsure"] == "unsure") == (" | " in row["set"])
+    records = json.loads(agssl("predict", fitted, graph, "--coverage", 0.8, "--json").out)
+    assert [" | ".join(one["set"]) for one in records] == [row["set"] for row in table]
+    more = rows(agssl("predict", fitted, "--coverage", 0.99, "--seed", 0, "--by-class").out)
+    assert all(row["set"] == "a | b" for row in more)  # 20 held-out nodes of a class can't promise so much
+
+
+def test_a_coverage_that_can_not_be_is_refused(agssl: Callable[..., Any], fitted: Path) -> None:
+    done = agssl("predict", fitted, "--coverage", 2)
+    assert done.code == 2 and "coverage = 2, but it is a chance between 0 and 1" in done.err
+    done = agssl("predict", fitted, "--by-class")
+    assert done.code == 2 and "give --coverage 0.9, too" in done.err
+
+
+def test_explain_says_which_labelled_nodes_vouch_for_a_teacher(agssl: Callable[..., Any], fitted: Path) -> None:
+    found = json.loads(agssl("explain", fitted, "--node", "x3", "--json").out)
+    near = found["witnesses"]
+    assert near and all(one["node"] != "x3" for one in near)
+    assert [one["nearness"] for one in near] == sorted((one["nearness"] for one in near), reverse=True)
+    run = Run.open(fitted)
+    model, graph = run.fitted(0), run.graph(0)
+    names = graph.node_names.tolist()
+    said = judged(model, graph.split, "val")
+    for one in near:
+        node = names.index(one["node"])
+        assert one["label"] == graph.classes[graph.y[node]]
+        answers = said.teachers[:, said.nodes.tolist().index(node)].argmax(1)
+        assert one["right"] == [t for t, c in zip(model.task_names, answers, strict=True) if c == graph.y[node]]
+    text = agssl("explain", fitted, "--node", "x3").out
+    assert f"of the {len(near)} labelled nodes nearest to it, held out" in text
+    first = found["opinions"][0]["task"]
+    assert (
+        f"{first} {found['opinions'][0]['weight']:.2f}: right on {sum(first in one['right'] for one in near)}" in text
+    )
 
 
 def test_unseen_nodes_need_no_labels(agssl: Callable[..., Any], fitted: Path, tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from agssl import AGSSL, Graph
 from agssl.base.errors import GraphError
-from agssl.data.feature_norm import scaled
+from agssl.data.feature_norm import scaled, unit_rows
 from agssl.data.packed import open_packed, write_packed
 from reference.graphs import blocks_graph, random_graph
 
@@ -74,3 +75,14 @@ def test_a_network_reads_any_graph_as_the_one_it_was_trained_on(batch: str, tmp_
 
 def _times(graph: Graph, factor: float) -> Graph:
     return replace(graph, x=graph.x * np.float32(factor))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_unit_rows_are_those_of_scikit_learn_bit_for_bit(kind: type) -> None:
+    draw = np.random.default_rng(0)
+    x = (draw.standard_normal((60, 30)) * 10 ** draw.uniform(-3, 3, (60, 30))).astype(kind)
+    x[3], x[4] = 0, x[4] * 1e-12
+    sparse = sp.csr_matrix(np.where(draw.random(x.shape) < 0.2, x, 0))
+    assert np.array_equal(unit_rows(x), normalize(x))
+    assert np.array_equal(unit_rows(sparse).toarray(), normalize(sparse).toarray())
+    assert unit_rows(sparse).dtype == kind

@@ -145,7 +145,7 @@ def test_a_run_is_recorded_resumed_and_reported(quick: dict, tmp_path: Path, mon
     assert record["bayes"]["distance_to_belief_propagation"] < 0.05
 
     def measured(seed: int, *_: object) -> dict:
-        return {"measured": seed}
+        return {"measured": seed, "schemes": record["schemes"]}
 
     monkeypatch.setattr(study, "measure_seed", measured)
     assert run([0, 1], path, **quick)[0] == records[0]  # there already
@@ -155,7 +155,16 @@ def test_a_run_is_recorded_resumed_and_reported(quick: dict, tmp_path: Path, mon
     path.write_bytes(whole[: whole.rindex(b'"seed":1') + 5])  # killed while it wrote
     assert run([1], path, **quick)[0]["measured"] == 1
 
+    fewer = {
+        name: value for name, value in record["schemes"].items() if not name.startswith(("LOCAL", "STACK", "BOTH"))
+    }
+    older = record | {"schemes": fewer}
+    (tmp_path / "older.jsonl").write_text(json.dumps(older) + "\n")
+    assert run([0], tmp_path / "older.jsonl", **quick)[0]["measured"] == 0  # it lacks schemes
+    assert "p\\* itself" in theory_table([older]) and "both, validation" not in theory_table([older])
+
     text = theory_table(records)
+    assert "both, validation labels" in text
     assert "p\\* itself" in text and "(2) fails" in text and "nan" not in text
     pytest.importorskip("matplotlib")
     assert len(figure([records[0], copy.deepcopy(records[0])]).axes) == 3

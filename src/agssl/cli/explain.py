@@ -21,6 +21,7 @@ examples:
   agssl explain runs/mine --class --csv > weights.csv
   agssl explain runs/mine new-graph/ --node alice
 """
+_NAMED = 5  # witnesses of a teacher
 _SHOWN = 20  # neighbours that fit on a screen
 
 
@@ -88,6 +89,10 @@ def _node(found: Explanation, args: argparse.Namespace) -> None:
             opinions.add_row(o.task, f"{o.weight:.3f}", bar(o.weight), *said)
         out.print()
         out.print(opinions)
+    if found.witnesses:
+        out.print()
+        for line in _vouchers(found):
+            out.print(line, soft_wrap=True)
     out.print()
     out.print(f"{found.degree} neighbours" + (":" if found.degree else ""))
     if found.neighbours:
@@ -97,6 +102,18 @@ def _node(found: Explanation, args: argparse.Namespace) -> None:
         out.print(neighbours)
     if found.degree > _SHOWN:
         out.print(f"and {found.degree - _SHOWN} more (--json has them all)")
+
+
+def _vouchers(found: Explanation) -> list[str]:
+    """On which of the labelled nodes near by each teacher was right, the most trusted first."""
+    count = len(found.witnesses)
+    near = f"of the {count} labelled nodes nearest to it, held out when the teachers answered:"
+    lines = []
+    for o in found.opinions:
+        right = found.right(o.task)
+        names = f" ({', '.join(right[:_NAMED])}{', …' if len(right) > _NAMED else ''})" if right else ""
+        lines.append(f"  {o.task} {o.weight:.2f}: right on {len(right)}{names}")
+    return [near, *lines]
 
 
 def _said(probability: float | None, form: str) -> str:

@@ -83,6 +83,7 @@ def _truth(summary: dict[str, Any]) -> list[str]:
         f"labels: {labels['train']:,} trained, {labels['choose']:,} chose, {labels['measure']:,} measured{turns}",
         f"{_PARTS[estimate['measured_on']]} {estimate['metric']}: {value}{over}; 95% interval {low} to {high}",
     ]
+    lines += [*_trust(summary.get("trust")), *_sets(summary.get("coverage"))]
     if "decision" in summary:
         found = summary["decision"]
         right = f"precision {found['precision']:.1%}, recall {found['recall']:.1%} on held-out labels"
@@ -91,6 +92,27 @@ def _truth(summary: dict[str, Any]) -> list[str]:
             f"(--threshold {found['rule']}); {right}"
         )
     return lines
+
+
+def _trust(found: dict[str, Any] | None) -> list[str]:
+    """Whether the weights of the teachers were right, where they disagreed."""
+    if found is None or found["pairs_right"] is None:
+        return []
+    error = "" if found["pairs_right_se"] is None else f" ± {found['pairs_right_se']:.2f}"
+    return [
+        f"trust: teachers disagree on {found['disagreement']:.1%} of the nodes; there the most trusted is right on "
+        f"{found['most_trusted']:.1%}, the best single on {found['best_single']:.1%}, a majority on "
+        f"{found['majority']:.1%}; a right one outweighs a wrong one in {found['pairs_right']:.2f}{error} of the pairs"
+    ]
+
+
+def _sets(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return []
+    return [
+        f"prediction sets for {found['asked']:.0%}: the true class is in {found['coverage']:.1%} of them; "
+        f"{found['mean_size']:.2f} classes in the mean, several on {found['unsure']:.1%} of the nodes"
+    ]
 
 
 def _classes(found: list[dict[str, Any]]) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from agssl.base.errors import GraphError
-from agssl.data.graph import Graph
+from agssl.data.graph import Features, Graph
 from agssl.data.packed import stored_in
 
 
@@ -21,8 +21,6 @@ def scaled(graph: Graph, how: str) -> Graph:
         how: "none"; "l2", each node's features divided by their L2 norm; or "binary", the same after
             every feature that is not zero became 1 (words that occur, however often).
     """
-    from sklearn.preprocessing import normalize
-
     if how == "none":
         return graph
     if stored_in(graph) is not None:
@@ -31,4 +29,21 @@ def scaled(graph: Graph, how: str) -> Graph:
             "scale them before `agssl data pack`, or leave the setting out"
         )
     x = (graph.x != 0).astype(np.float32) if how == "binary" else graph.x
-    return replace(graph, x=normalize(x))
+    return replace(graph, x=unit_rows(x))
+
+
+def unit_rows(x: Features) -> Features:
+    """Rows divided by their L2 norm; those of zeros stay as they are.
+
+    It is `sklearn.preprocessing.normalize`, bit for bit, without a second of imports in every process.
+    """
+    if isinstance(x, np.ndarray):
+        norms = np.sqrt(np.einsum("ij,ij->i", x, x))
+        norms[norms < 10 * np.finfo(norms.dtype).eps] = 1
+        return x / norms[:, None]
+    counts = np.diff(x.indptr)
+    sums = np.bincount(np.repeat(np.arange(len(counts)), counts), x.data * x.data, len(counts))
+    sums[sums == 0] = 1
+    found = x.copy()
+    found.data /= np.repeat(np.sqrt(sums), counts)
+    return found

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from agssl.base.errors import SettingsError
-from agssl.metrics import softmax
 from agssl.store.fitted import FittedModel
 from agssl.train.distill import BUCKETS, degree_buckets
 
@@ -39,7 +38,7 @@ def by_degree(fitted: FittedModel, degree: np.ndarray) -> list[Group]:
 
 def by_class(fitted: FittedModel) -> list[Group]:
     """Mean task weights by the class that the model predicts; classes that it never predicts are left out."""
-    return _groups(fitted, fitted.decide(softmax(fitted.logits)), fitted.classes)
+    return _groups(fitted, fitted.decide(fitted.confidence(fitted.logits)), fitted.classes)
 
 
 def bucket_names() -> list[str]:

@@ -9,8 +9,10 @@ import numpy as np
 
 from agssl.base.errors import GraphError
 from agssl.data.graph import Graph
+from agssl.explain.witnesses import Witness, witnesses
 from agssl.metrics import softmax
 from agssl.store.fitted import FittedModel
+from agssl.store.run_writer import node_names
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Explanation:
     probability: float
     opinions: tuple[Opinion, ...]  # highest weight first
     neighbours: tuple[Neighbour, ...]
+    witnesses: tuple[Witness, ...] = ()  # labelled nodes near by, nearest first
+
+    def right(self, task: str) -> tuple[str, ...]:
+        """The witnesses on which a teacher was right."""
+        return tuple(one.node for one in self.witnesses if task in one.right)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -69,7 +76,7 @@ def find_node(graph: Graph, node: int | str) -> int:
 def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanation:
     """Explain one node of the fitted graph."""
     index = find_node(graph, node)
-    probabilities = softmax(fitted.logits[index])
+    probabilities = fitted.confidence(fitted.logits[index])
     chosen = int(fitted.decide(probabilities[None])[0])
     opinions = []
     for k, task in enumerate(fitted.task_names):
@@ -82,7 +89,7 @@ def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanat
     near = np.asarray(graph.neighbours(index))
     neighbours = tuple(
         Neighbour(_name(graph, n), _label(graph, n), fitted.classes[k])
-        for n, k in zip(near.tolist(), fitted.decide(softmax(fitted.logits[near])).tolist(), strict=True)
+        for n, k in zip(near.tolist(), fitted.decide(fitted.confidence(fitted.logits[near])).tolist(), strict=True)
     )
     return Explanation(
         _name(graph, index),
@@ -94,6 +101,7 @@ def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanat
         float(probabilities[chosen]),
         tuple(sorted(opinions, key=lambda o: -o.weight)),
         neighbours,
+        witnesses(fitted, graph, index, node_names(graph)),
     )
 
 

@@ -13,7 +13,6 @@ from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.install import missing_extra
 from agssl.explain.groups import Group, by_class, by_degree
 from agssl.explain.layout import flat_map
-from agssl.metrics import softmax
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,11 +99,11 @@ def embedding_map(
 
 def _colouring(fitted: FittedModel, graph: Graph, colour: str) -> tuple[np.ndarray, Sequence[str] | None]:
     """For each node a group, with the names of the groups, or a number in 0..1."""
-    predicted = fitted.decide(softmax(fitted.logits))
+    predicted = fitted.decide(fitted.confidence(fitted.logits))
     if colour == "class":
         return predicted, fitted.classes
     if colour == "confidence":
-        return softmax(fitted.logits).max(1), None
+        return fitted.confidence(fitted.logits).max(1), None
     if colour == "right":
         return np.where(graph.y < 0, 2, predicted != graph.y), ("right", "wrong", "no label")
     if colour == "task" and fitted.weights is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agssl.data.graph import Graph
-from agssl.metrics import Measured, measure, metric_text, resampled, softmax, wilson_interval
+from agssl.metrics import Measured, measure, metric_text, resampled, wilson_interval
 from agssl.store.fitted import FittedModel
 
 PARTS = ("validation", "held-out", "test")  # on which a result may be known
@@ -26,7 +26,7 @@ def fit_result(fitted: FittedModel, graph: Graph | None = None) -> dict[str, Any
         found["graph"] = graph.name
         if graph.split is not None and len(graph.split.test):
             nodes = graph.split.test
-            said = Measured(nodes, graph.y[nodes], softmax(fitted.logits[nodes]), fitted.decision)
+            said = Measured(nodes, graph.y[nodes], fitted.confidence(fitted.logits[nodes]), fitted.decision)
             found["test"] = measure(metric, said.truth, said.probabilities, said.decision)
             if metric == "accuracy":
                 found["interval"] = wilson_interval(found["test"], len(nodes))

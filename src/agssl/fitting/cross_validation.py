@@ -25,7 +25,6 @@ from agssl.metrics import (
     measure,
     metric_text,
     resampled,
-    softmax,
     wilson_interval,
 )
 
@@ -132,7 +131,7 @@ def fit_without(folds: Folds, item: tuple[int, int]) -> Answer:
     hidden = folds.fold[seed] == number
     graph = replace(folds.graph, y=np.where(hidden, -1, folds.graph.y))
     result = fit(split_for(graph, folds.split, seed), folds.settings, seed, folds.where)
-    return Answer(softmax(result.fitted.logits[hidden]), result.fitted.decision, result.seconds)
+    return Answer(result.fitted.confidence(result.fitted.logits[hidden]), result.fitted.decision, result.seconds)
 
 
 def cross_validation(

@@ -19,7 +19,9 @@ from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
-from agssl.metrics import Decision, find_threshold, softmax
+from agssl.integrate.calibration import Confidence
+from agssl.integrate.sets import Conformal
+from agssl.metrics import Decision, find_threshold
 from agssl.store.checkpoints import CheckpointStore, Record
 from agssl.store.fitted import FittedModel
 from agssl.train.context import Candidate
@@ -101,6 +103,7 @@ def fit(
 
 def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: int) -> FittedModel:
     """What stays of a training."""
+    confidence = confidence_of(graph, result)
     alphas = {teacher.name: teacher.alpha for teacher in result.teachers} or result.tasks
     teachers = [teacher.network.logits.cpu().numpy() for teacher in result.teachers]
     return FittedModel(
@@ -117,29 +120,49 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         weights=None if result.weights is None else result.weights.cpu().numpy(),
         class_kind=graph.class_kind,
         columns=graph.columns,
-        decision=decide(graph, settings, result),
+        decision=decide(graph, settings, result, confidence),
         heldout=None if result.heldout is None else result.heldout.logits.cpu().numpy(),
-        teacher_heldout=_teacher_heldout(result),
+        teacher_heldout=None if result.heldout is None else _numpy(result.heldout.teachers),
+        heldout_weights=None if result.heldout is None else _numpy(result.heldout.weights),
         teachers=keep_teachers(result, settings.integration),
         student_logits=None if result.student_logits is None else result.student_logits.cpu().numpy(),
+        confidence=confidence,
+        conformal=conformal_of(graph, result, confidence),
     )
 
 
-def _teacher_heldout(result: MethodResult) -> np.ndarray | None:
-    if result.heldout is None or result.heldout.teachers is None:
-        return None
-    return result.heldout.teachers.cpu().numpy()
+def _numpy(found: torch.Tensor | None) -> np.ndarray | None:
+    return None if found is None else found.cpu().numpy()
 
 
-def decide(graph: Graph, settings: Settings, result: MethodResult) -> Decision | None:
+def chosen_by(graph: Graph, result: MethodResult) -> tuple[np.ndarray, np.ndarray]:
+    """The held-out nodes that choose, and logits of them by networks that have not seen their labels."""
+    assert graph.split is not None
+    nodes = graph.split.val
+    logits = result.logits[torch.from_numpy(nodes)] if result.heldout is None else result.heldout.choice
+    return nodes, logits.cpu().numpy()
+
+
+def confidence_of(graph: Graph, result: MethodResult) -> Confidence:
+    """The calibration of a model, by held-out labels."""
+    nodes, logits = chosen_by(graph, result)
+    assert graph.split is not None
+    return Confidence.fitted(logits, graph.y[nodes], cross=graph.split.measure is None)
+
+
+def conformal_of(graph: Graph, result: MethodResult, confidence: Confidence) -> Conformal:
+    """What prediction sets go by: the scores of held-out nodes."""
+    nodes, logits = chosen_by(graph, result)
+    return Conformal.fitted(confidence(result.logits.cpu().numpy()), graph, nodes, confidence(logits))
+
+
+def decide(graph: Graph, settings: Settings, result: MethodResult, confidence: Confidence) -> Decision | None:
     """Of two classes, the positive one and the threshold that the settings ask for, found on held-out nodes."""
     decision = decision_of(graph, settings)
     if decision is None or settings.threshold == "none":
         return decision
-    assert graph.split is not None
-    nodes, positive = graph.split.val, decision.positive
-    logits = result.logits[torch.from_numpy(nodes)] if result.heldout is None else result.heldout.choice
-    probabilities = softmax(logits.cpu().numpy())[:, positive]
+    (nodes, logits), positive = chosen_by(graph, result), decision.positive
+    probabilities = confidence(logits)[:, positive]
     found = find_threshold(graph.y[nodes] == positive, probabilities, settings.threshold)
     return replace(found, positive=positive)
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from agssl import metrics as measures
@@ -21,11 +22,13 @@ from agssl.encoders import Network, Shape
 from agssl.fitting.fit import Resources, fit, split_for, use_threads
 from agssl.fitting.schedule import Unit
 from agssl.integrate import INTEGRATORS
+from agssl.integrate.sets import USUAL, measure_sets
+from agssl.integrate.trust import measure_trust
 from agssl.metrics import accuracy, evaluate, per_class, softmax
 from agssl.ops.graph_views import viewed
 from agssl.pretext.prepare import check_tasks, make_task, prepared
 from agssl.store.checkpoints import CheckpointStore
-from agssl.store.fitted import FittedModel, judged
+from agssl.store.fitted import FittedModel, Judged, judged
 from agssl.store.run_writer import write_seed
 from agssl.train.context import Context
 from agssl.train.evolution import check_evolution
@@ -162,9 +165,9 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     found = {part: judged(fitted, split, part) for part in ("val", "test")}
     for part, said in found.items():
         known = len(said.nodes) > 0
-        metrics[part] = evaluate(graph.y[said.nodes], softmax(said.logits), fitted.decision) if known else None
+        metrics[part] = evaluate(graph.y[said.nodes], said.probabilities, fitted.decision) if known else None
     measured = found["test" if len(split.test) else "val"]
-    predicted = fitted.decide(softmax(measured.logits))
+    predicted = fitted.decide(measured.probabilities)
     metrics["predicted_classes"] = len(set(predicted.tolist()))
     table = per_class(graph.y[measured.nodes], predicted, len(fitted.classes))
     figures = [{name: values[k].item() for name, values in table.items()} for k in range(len(fitted.classes))]
@@ -188,7 +191,40 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
                 teacher[f"{part}_{metric}"] = value
         teacher["weight"] = None if means is None else means[k]
         metrics["teachers"].append(teacher)
+    metrics["temperature"] = fitted.confidence.temperature
+    metrics["trust"] = trust_of(measured, found["val"], graph)
+    metrics["sets"] = sets_of(fitted, measured, graph)
     return metrics
+
+
+def sets_of(fitted: FittedModel, measured: Judged, graph: Graph) -> Metrics | None:
+    """Whether prediction sets hold the truth as often as they should, on the nodes that measure.
+
+    Where these are the nodes that sets go by, every other one judges by those between them.
+    """
+    split, conformal = graph.split, fitted.conformal
+    known = graph.y[measured.nodes] >= 0
+    assert split is not None
+    if conformal is None or known.sum() < 2:
+        return None
+    probabilities = fitted.confidence(fitted.logits)
+    probabilities[measured.nodes] = fitted.confidence(measured.logits)
+    half = np.zeros(len(known), dtype=bool)
+    if measured.nodes is split.val:
+        half[::2] = True
+        conformal = replace(conformal, scores=conformal.scores[half], labels=conformal.labels[half])
+    judges = known & ~half
+    members = conformal.sets(probabilities, graph)[measured.nodes[judges]]
+    return measure_sets(members, graph.y[measured.nodes[judges]], USUAL)
+
+
+def trust_of(measured: Judged, held: Judged, graph: Graph) -> Metrics | None:
+    """Whether the weights of the teachers were right on the nodes that measure; None where there are none to weigh."""
+    known, chosen = graph.y[measured.nodes] >= 0, graph.y[held.nodes]
+    if measured.weights is None or len(measured.teachers) < 2 or not known.any():
+        return None
+    best = int(np.argmax([accuracy(chosen, one) for one in held.teachers])) if len(chosen) else 0
+    return measure_trust(measured.weights[known], measured.teachers[:, known], graph.y[measured.nodes[known]], best)
 
 
 def described_teacher(text: str, settings: Settings) -> Metrics:

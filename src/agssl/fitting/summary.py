@@ -50,6 +50,8 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         | {name: _mean([one[name] for one in group]) for name in ("precision", "recall", "f1", "support")}
         for group in zip(*(metrics["per_class"] for metrics in results), strict=True)
     ]
+    summary["trust"] = _means([metrics.get("trust") for metrics in results], drop=("reliability",))
+    summary["coverage"] = _means([metrics.get("sets") for metrics in results])
     if settings.threshold != "none":
         decisions = [metrics["decision"] for metrics in results]
         figures = {name: _mean([one[name] for one in decisions]) for name in ("threshold", "precision", "recall")}
@@ -97,6 +99,13 @@ def spread(values: Sequence[float | None]) -> dict[str, Any]:
         return {"mean": None, "std": None, "values": []}
     deviation = statistics.stdev(known) if len(known) > 1 else 0.0
     return {"mean": statistics.fmean(known), "std": deviation, "values": known}
+
+
+def _means(found: Sequence[Metrics | None], drop: Sequence[str] = ()) -> Metrics | None:
+    """The mean of each figure over the seeds that have it; None where none has any."""
+    known = [one for one in found if one is not None]
+    names = [name for name in (known[0] if known else ()) if name not in drop]
+    return {name: _mean([one[name] for one in known]) for name in names} if known else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -14,7 +14,7 @@ from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.fitting.baselines import baselines
 from agssl.fitting.job import Metrics
-from agssl.metrics import Measured, gain, metric_text, resampled, softmax, wilson_interval
+from agssl.metrics import Measured, gain, metric_text, resampled, wilson_interval
 from agssl.store.fitted import judged, load_fitted
 from agssl.train.setup import decision_of
 
@@ -73,7 +73,7 @@ def stored_answers(graph: Graph, splits: Sequence[Split], folders: Sequence[Path
     for split, folder in zip(splits, folders, strict=True):
         fitted = load_fitted(folder / "model.safetensors")
         said = judged(fitted, split, part)
-        found.append(Measured(said.nodes, graph.y[said.nodes], softmax(said.logits), fitted.decision))
+        found.append(Measured(said.nodes, graph.y[said.nodes], said.probabilities, fitted.decision))
     return found
 
 

@@ -17,7 +17,10 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 from torch import Tensor
 
+from agssl.metrics import softmax
+
 LOW, HIGH = 0.05, 20.0  # of temperatures
+PARTS = 5  # of held-out nodes, each judged by a temperature of the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +53,51 @@ def calibration(how: str, heldout: Tensor, labels: Tensor) -> Calibration | None
     return Calibration(torch.tensor([t for t, _ in fitted]), torch.stack([shift for _, shift in fitted]))
 
 
-def best_temperature(logits: Tensor, labels: Tensor, steps: int = 40) -> float:
-    """The T with the least cross-entropy of logits / T, by golden-section search on log T."""
+@dataclass(frozen=True)
+class Confidence:
+    """How sure a model may be: the temperature of its logits, fitted to held-out labels.
+
+    Held-out nodes themselves are judged by a temperature that was fitted without their labels: node number i of them
+    by part i modulo the number of parts.
+    """
+
+    temperature: float = 1.0
+    parts: tuple[float, ...] = ()  # where other nodes than the fitted ones judge, there are none
+
+    @classmethod
+    def fitted(cls, logits: np.ndarray, labels: np.ndarray, cross: bool = True) -> Confidence:
+        """Of a model's held-out logits [n, C] and their labels; `cross` where the same nodes are to judge it."""
+        z, y = torch.from_numpy(logits), torch.from_numpy(labels.astype(np.int64))
+        if len(y) < 2:
+            return cls()
+        part = torch.arange(len(y)) % PARTS
+        some = [part != number for number in range(PARTS if cross else 0)]
+        return cls(_held(z, y), tuple(_held(z[at], y[at]) for at in some))
+
+    def __call__(self, logits: np.ndarray) -> np.ndarray:
+        """Probabilities of any nodes, float64 [..., C]."""
+        return softmax(logits.astype(np.float64) / self.temperature)
+
+    def heldout(self, logits: np.ndarray) -> np.ndarray:
+        """Probabilities of the held-out nodes, all of them, in order."""
+        if not self.parts:
+            return self(logits)
+        temperatures = np.array(self.parts)[np.arange(len(logits)) % len(self.parts)]
+        return softmax(logits.astype(np.float64) / temperatures[:, None])
+
+
+def _held(logits: Tensor, labels: Tensor) -> float:
+    """The best temperature under a normal prior of log T around 0: a few labels that are all right prove little."""
+    return best_temperature(logits, labels, pull=0.5 / len(labels))
+
+
+def best_temperature(logits: Tensor, labels: Tensor, steps: int = 40, pull: float = 0.0) -> float:
+    """The T with the least cross-entropy of logits / T plus pull (log T)^2, by golden-section search on log T."""
     ratio = (5**0.5 - 1) / 2
     left, right = math.log(LOW), math.log(HIGH)
 
     def cost(log_t: float) -> float:
-        return F.cross_entropy(logits / math.exp(log_t), labels).item()
+        return F.cross_entropy(logits / math.exp(log_t), labels).item() + pull * log_t**2
 
     a, b = right - ratio * (right - left), left + ratio * (right - left)
     cost_a, cost_b = cost(a), cost(b)

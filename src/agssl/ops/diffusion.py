@@ -46,12 +46,12 @@ def nearness(adjacency: Adjacency, nodes: np.ndarray, alpha: float, kept: int, t
     return largest(_where(s, others), kept).astype(np.float32)
 
 
-def near_labelled(graph: Graph, nodes: np.ndarray) -> sp.csr_matrix:
+def near_labelled(graph: Graph, nodes: np.ndarray, kept: int = KEPT) -> sp.csr_matrix:
     """How near each node is to each of these, [N, n] float32: rows sum to 1 in the mean over all nodes.
 
     With more than a thousand of them, entries that are dropped may be larger, so that time stays in proportion to them.
     """
-    near = nearness(Adjacency.of(graph), nodes, TELEPORT, KEPT, TOLERANCE * max(1.0, len(nodes) / 1000))
+    near = nearness(Adjacency.of(graph), nodes, TELEPORT, kept, TOLERANCE * max(1.0, len(nodes) / 1000))
     near.data /= max(near.data.sum(dtype=np.float64) / graph.num_nodes, 1e-12)
     return near
 

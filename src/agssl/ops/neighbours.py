@@ -10,6 +10,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from agssl.base.rng import Rng
+from agssl.data.feature_norm import unit_rows
 from agssl.data.graph import Features
 from agssl.ops.csr import from_scipy, product
 
@@ -88,9 +89,7 @@ def nearly_nearest(x: Features, k: int, rng: Rng) -> Nearest:
 
 def _unit_rows(x: Features) -> Features:
     """Rows of unit norm, dense where that is quicker."""
-    from sklearn.preprocessing import normalize
-
-    unit = normalize(x)
+    unit = unit_rows(x)
     filled = np.count_nonzero(unit) if isinstance(unit, np.ndarray) else unit.nnz
     dense = filled >= DENSE_FROM * unit.shape[0] * unit.shape[1]
     if isinstance(unit, np.ndarray):

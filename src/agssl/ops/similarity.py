@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from agssl.base.rng import Rng
+from agssl.data.feature_norm import unit_rows
 from agssl.data.graph import Features
 
 ANCHORS = 4000  # nodes whose nearest and farthest ones are looked for
@@ -19,16 +19,16 @@ def similarity_pool(x: Features, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
 
     Anchors and candidates are samples of the nodes, so the cost does not grow with the graph.
     """
-    from sklearn.preprocessing import normalize
-
     draw, n = rng.numpy(), x.shape[0]
     anchors, candidates = (draw.permutation(n)[: min(n, most)] for most in (ANCHORS, CANDIDATES))
-    table = normalize(x[candidates]).T
+    table = unit_rows(x[candidates]).T
     pairs, values = [], []
     for start in range(0, len(anchors), CHUNK):
         some = anchors[start : start + CHUNK]
-        block = normalize(x[some]) @ table
-        similarity = np.asarray(block.todense() if sp.issparse(block) else block)  # [CHUNK, CANDIDATES] at most
+        block = unit_rows(x[some]) @ table
+        similarity = np.asarray(
+            block if isinstance(block, np.ndarray) else block.todense()
+        )  # [CHUNK, CANDIDATES] at most
         itself = some[:, None] == candidates[None, :]
         kept = min(KEPT, similarity.shape[1] - 1)
         if kept < 1:

@@ -127,7 +127,7 @@ def _pictures(fitted: FittedModel, graph: Graph, part: str, noted: dict[str, Any
     assert graph.split is not None
     measured = judged(fitted, graph.split, part)
     known = graph.y[measured.nodes] >= 0
-    truth, probabilities = graph.y[measured.nodes[known]], softmax(measured.logits[known])
+    truth, probabilities = graph.y[measured.nodes[known]], measured.probabilities[known]
     predicted = fitted.decide(probabilities)
     found: dict[str, Any] = {
         "confusion": figures.confusion(truth, predicted, len(fitted.classes)).tolist(),
@@ -165,9 +165,7 @@ class _Nodes:
     fitted: FittedModel
     graph: Graph
     models: list[np.ndarray]  # logits [N, C] of the model, then of its teachers
-    known: (
-        np.ndarray
-    )  # bool [N]: whether right or wrong means something: it has a label that did not train what is said
+    known: np.ndarray  # bool [N]: whether right or wrong means something: a label that did not train what is said
 
     @classmethod
     def of(cls, fitted: FittedModel, graph: Graph) -> _Nodes:
@@ -188,7 +186,7 @@ class _Nodes:
     @cached_property
     def predicted(self) -> np.ndarray:
         """The class of each node, by number."""
-        return self.fitted.decide(softmax(self.models[0]))
+        return self.fitted.decide(self.fitted.confidence(self.models[0]))
 
     @property
     def right(self) -> np.ndarray:
@@ -204,7 +202,8 @@ class _Nodes:
         for name, members in (split.parts() | ({} if split.measure is None else {"measure": split.measure})).items():
             part[members] = PARTS.index(name)
         degree, steps = arrays.half_edges(graph.indptr, graph.indices)
-        tops = [arrays.top(softmax(logits), keep) for logits in self.models]
+        says = [fitted.confidence(self.models[0]), *map(softmax, self.models[1:])]
+        tops = [arrays.top(probabilities, keep) for probabilities in says]
         found = {
             "place": arrays.places(flat_map(infer(fitted.model, graph).hidden, layout)),
             "label": arrays.small(graph.y, classes),

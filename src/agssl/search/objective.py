@@ -23,7 +23,7 @@ from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.fitting.fit import Resources, fit, split_for
-from agssl.metrics import gain, measure, softmax
+from agssl.metrics import gain, measure
 from agssl.store.checkpoints import CheckpointStore
 
 STORE_LIMIT = 4 << 30  # bytes of trained teachers to keep while a study runs
@@ -87,7 +87,7 @@ def score(common: Common, task: TrialSeed) -> np.ndarray | float | str:
     except Exception as error:  # as where memory does not suffice for these settings: others may still do
         return " ".join("".join(traceback.format_exception_only(error)).split())
     fitted, nodes, metric = result.fitted, graph.split.test, task.settings.metric
-    probabilities = softmax(fitted.logits[nodes])
+    probabilities = fitted.confidence(fitted.logits[nodes])
     if metric == "accuracy":
         return fitted.decide(probabilities) == graph.y[nodes]
     return gain(metric, measure(metric, graph.y[nodes], probabilities, fitted.decision))

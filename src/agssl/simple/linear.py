@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
+from agssl.data.feature_norm import unit_rows
 from agssl.data.graph import Features, Graph
 from agssl.ops.subgraph import entry_positions
 from agssl.simple.base import SIMPLE, log_probabilities
@@ -69,13 +70,11 @@ class LinearClassifier:
 
 def unit_features(x: Features) -> Features:
     """Rows of unit norm; dense columns are standardised before, whatever the labels."""
-    from sklearn.preprocessing import normalize
-
     if not isinstance(x, np.ndarray):
-        return normalize(x)
+        return unit_rows(x)
     mean, spread = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64)
     varies = spread > 1e-6 * np.abs(mean)  # what is below is rounding
-    return normalize(np.where(varies, (x - mean) / np.where(varies, spread, 1), 0).astype(np.float32))
+    return unit_rows(np.where(varies, (x - mean) / np.where(varies, spread, 1), 0).astype(np.float32))
 
 
 def hop_rows(graph: Graph, x: Features, nodes: np.ndarray, k: int) -> list[np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,18 @@ from agssl.base.atomic import write_bytes
 from agssl.base.errors import AgsslError, DataError
 from agssl.config import Settings, renamed
 from agssl.data.columns import Columns
+from agssl.data.graph import Graph
 from agssl.data.labels import KINDS, natural_kind
 from agssl.data.splits import Split
 from agssl.encoders import Network, Shape
-from agssl.metrics import Decision, decided, mean_softmax
+from agssl.integrate.calibration import Confidence
+from agssl.integrate.sets import Conformal
+from agssl.metrics import Decision, decided
 from agssl.store.checkpoints import Record
 from agssl.store.networks import read_network, tensors_below
 from agssl.store.teachers import KeptTeachers
 
+HELDOUT = ("heldout", "teacher_heldout", "heldout_weights")
 SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
 
 
@@ -50,12 +54,21 @@ class FittedModel:
     decision: Decision | None = None  # of two classes, which is positive and from which probability on
     heldout: np.ndarray | None = None  # [n, C], see `judged`; None where the split has no folds
     teacher_heldout: np.ndarray | None = None  # [K, n, C]
+    heldout_weights: np.ndarray | None = None  # [n, K], lambda of the same nodes
     teachers: KeptTeachers | None = None  # their networks, and what weighs them at other nodes
     student_logits: np.ndarray | None = None  # [N, C], where the teachers answer in the student's place
+    confidence: Confidence = dataclasses.field(default_factory=Confidence)  # by which logits become probabilities
+    conformal: Conformal | None = None  # by which probabilities become sets; None: of an older version
 
     def decide(self, probabilities: np.ndarray) -> np.ndarray:
         """The class of each node, by number, given the probabilities of all classes."""
         return decided(probabilities, self.decision)
+
+    def sets(self, logits: np.ndarray, graph: Graph, coverage: float, by_class: bool = False) -> np.ndarray:
+        """Which classes are in the prediction set of each node, bool [N, C]; see `agssl.integrate.sets`."""
+        if self.conformal is None:
+            raise DataError("the model is of a version without prediction sets; fit again")
+        return self.conformal.sets(self.confidence(logits), graph, coverage, by_class)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +78,8 @@ class Judged:
     nodes: np.ndarray  # [n]
     logits: np.ndarray  # [n, C]
     teachers: np.ndarray  # [K, n, C]
+    probabilities: np.ndarray  # [n, C], calibrated without the labels of these nodes
+    weights: np.ndarray | None = None  # lambda [n, K]
 
 
 def judged(fitted: FittedModel, split: Split, part: str) -> Judged:
@@ -75,8 +90,13 @@ def judged(fitted: FittedModel, split: Split, part: str) -> Judged:
     """
     nodes, teachers = split.judges(part), fitted.teacher_logits
     if part == "val" and split.fold is not None and fitted.heldout is not None:
-        return Judged(nodes, fitted.heldout, teachers if fitted.teacher_heldout is None else fitted.teacher_heldout)
-    return Judged(nodes, fitted.logits[nodes], teachers[:, nodes] if len(teachers) else teachers)
+        said, weights = fitted.heldout, fitted.heldout_weights
+        teachers = teachers if fitted.teacher_heldout is None else fitted.teacher_heldout
+    else:
+        said, weights = fitted.logits[nodes], None if fitted.weights is None else fitted.weights[nodes]
+        teachers = teachers[:, nodes] if len(teachers) else teachers
+    probabilities = fitted.confidence.heldout(said) if part == "val" else fitted.confidence(said)
+    return Judged(nodes, said, teachers, probabilities, weights)
 
 
 def together(answers: Iterable[tuple[FittedModel, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -85,13 +105,11 @@ def together(answers: Iterable[tuple[FittedModel, np.ndarray]]) -> tuple[np.ndar
     A threshold is the mean of the models'.
     """
     decisions: list[Decision | None] = []
-
-    def logits() -> Iterator[np.ndarray]:
-        for fitted, said in answers:
-            decisions.append(fitted.decision)
-            yield said
-
-    probabilities = mean_softmax(logits())
+    total, count = np.zeros(()), 0
+    for fitted, said in answers:
+        decisions.append(fitted.decision)
+        total, count = total + fitted.confidence(said), count + 1
+    probabilities = total / count
     known = [one.threshold for one in decisions if one is not None and one.threshold is not None]
     decision = dataclasses.replace(decisions[0], threshold=float(np.mean(known))) if known and decisions[0] else None
     return probabilities, decided(probabilities, decision)
@@ -102,9 +120,12 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
     tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
     tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
-    for name in ("heldout", "teacher_heldout", "student_logits"):
+    for name in (*HELDOUT, "student_logits"):
         if getattr(fitted, name) is not None:
             tensors[name] = torch.from_numpy(np.ascontiguousarray(getattr(fitted, name)))
+    if fitted.conformal is not None:
+        tensors["conformal.scores"] = torch.from_numpy(fitted.conformal.scores)
+        tensors["conformal.labels"] = torch.from_numpy(fitted.conformal.labels)
     if fitted.weights is not None:
         tensors["weights"] = torch.from_numpy(np.ascontiguousarray(fitted.weights))
     about = {
@@ -114,6 +135,7 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
         "classes": list(fitted.classes),
         "class_kind": fitted.class_kind,
         "best": fitted.best,
+        "confidence": dataclasses.asdict(fitted.confidence),
         "tasks": list(fitted.task_names),
         "alphas": list(fitted.alphas),
     }
@@ -122,6 +144,8 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
         about["teachers"] = fitted.teachers.about()
     if fitted.decision is not None:
         about["decision"] = dataclasses.asdict(fitted.decision)
+    if fitted.conformal is not None:
+        about["conformal"] = fitted.conformal.weight
     if fitted.columns is not None:
         about |= fitted.columns.to_dict()
     write_bytes(Path(path), save(tensors, {"format": "agssl", "schema": str(SCHEMA), "about": json.dumps(about)}))
@@ -169,12 +193,31 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         weights=None if weights is None else weights.numpy(),
         class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
         columns=Columns.from_dict(about) if "columns" in about else None,
-        **{name: tensors[name].numpy() for name in ("heldout", "teacher_heldout", "student_logits") if name in tensors},
+        **{name: tensors[name].numpy() for name in (*HELDOUT, "student_logits") if name in tensors},
         decision=Decision(**about["decision"]) if "decision" in about else None,
         teachers=teachers,
+        confidence=_confidence(about.get("confidence", {})),
+        conformal=_conformal(tensors, about) if "conformal" in about else None,
     )
     _check(fitted)
     return fitted
+
+
+def _confidence(about: dict[str, Any]) -> Confidence:
+    """None is stored by versions that did not calibrate."""
+    found = Confidence(float(about.get("temperature", 1.0)), tuple(map(float, about.get("parts", ()))))
+    if not all(0 < one < float("inf") for one in (found.temperature, *found.parts)):
+        raise ValueError("a temperature is not positive")
+    return found
+
+
+def _conformal(tensors: dict[str, Tensor], about: dict[str, Any]) -> Conformal:
+    found = Conformal(
+        tensors["conformal.scores"].numpy(), tensors["conformal.labels"].numpy(), float(about["conformal"])
+    )
+    if found.scores.ndim != 1 or found.labels.shape != found.scores.shape or found.labels.dtype != np.int64:
+        raise ValueError("the scores of held-out nodes do not fit")
+    return found
 
 
 def _current_name(name: str) -> str:
@@ -221,6 +264,9 @@ def _check(fitted: FittedModel) -> None:
         raise ValueError("the logits of held-out nodes do not fit")
     if taught is not None and (heldout is None or taught.shape != (teachers, *heldout.shape)):
         raise ValueError("the teachers' logits of held-out nodes do not fit")
+    trust = fitted.heldout_weights
+    if trust is not None and (heldout is None or trust.shape != (len(heldout), teachers)):
+        raise ValueError("the weights of held-out nodes do not fit")
     own = fitted.student_logits
     if own is not None and own.shape != fitted.logits.shape:
         raise ValueError("the student's logits do not fit")

@@ -214,14 +214,12 @@ def plain(value: Any) -> Any:
 
 
 def _predictions(graph: Graph, fitted: FittedModel, names: list[str]) -> str:
-    from agssl.metrics import softmax
-
     parts = [""] * graph.num_nodes
     assert graph.split is not None
     for part, nodes in graph.split.parts().items():
         for node in nodes.tolist():
             parts[node] = part
-    probabilities: np.ndarray = softmax(fitted.logits)
+    probabilities: np.ndarray = fitted.confidence(fitted.logits)
     chosen = fitted.decide(probabilities)
     best = probabilities[range(len(chosen)), chosen].tolist()
     rows = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agssl.explain.plots import COLOURS, check_plotting
-from agssl.theory.report import SCHEME_ROWS, TEACHERS, one, right_side
+from agssl.theory.report import TEACHERS, one, right_side, scheme_rows
 from agssl.theory.study import StudyRecord
 
 if TYPE_CHECKING:
@@ -103,13 +103,14 @@ def _draw_teachers(axes: Axes, records: Sequence[StudyRecord]) -> None:
 
 
 def _draw_schemes(axes: Axes, records: Sequence[StudyRecord]) -> None:
-    for place, (key, _, family) in enumerate(reversed(SCHEME_ROWS)):
+    rows = scheme_rows(records)[::-1]
+    for place, (key, _, family) in enumerate(rows):
         found = np.array([record["schemes"][key]["distance"] for record in records])
         _, colour, marker = _FAMILIES[family]
         axes.plot(found, np.full(len(found), place), marker, color=colour, markersize=3.5, alpha=0.45, linestyle="")
         axes.plot(found.mean(), place, marker, color=colour, markersize=8)
-    axes.set_yticks(range(len(SCHEME_ROWS)), [words for _, words, _ in reversed(SCHEME_ROWS)])
-    for tick, (_, _, family) in zip(axes.get_yticklabels(), reversed(SCHEME_ROWS), strict=True):
+    axes.set_yticks(range(len(rows)), [words for _, words, _ in rows])
+    for tick, (_, _, family) in zip(axes.get_yticklabels(), rows, strict=True):
         tick.set_color(_FAMILIES[family][1])
     for label, colour, marker in _FAMILIES.values():
         axes.plot([], [], marker, color=colour, linestyle="", label=label)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
 from agssl.config import PAPER_TASKS
-from agssl.integrate.base import Knowledge
+from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.theory.csbm import softmax
 from agssl.train.context import Context, Teacher
 from agssl.train.distill import Student
@@ -19,6 +19,7 @@ from agssl.train.teachers import collect_knowledge, train_teacher
 
 MORE_TASKS = ("par:parts=20", "clu:clusters=4", "dgi:estimator=infonce", "pairdis:pairs=100", "pairsim:target=feature")
 SCHEMES = ("lf", "ts")
+BY_LABELS = ("local", "stack", "both")  # schemes that held-out labels settle, before a student trains
 COMPARED_LABELS = ("train", "val")  # the paper's choice, and the default here, with calibrated teachers
 
 
@@ -53,7 +54,21 @@ def train_networks(context: Context) -> Networks:
     return Networks(context, five, others, students)
 
 
+def by_labels(trained: Networks) -> dict[str, np.ndarray]:
+    """The integrated teacher of each scheme of `BY_LABELS`, of the five and validation labels, [N, C]."""
+    found = {}
+    for scheme in BY_LABELS:
+        context = replace(trained.context, settings=trained.context.settings.replace(integration=scheme))
+        knowledge = collect_knowledge(context, trained.teachers)
+        integrator = INTEGRATORS[scheme](knowledge, context.rng.child("integrator")).eval()
+        nodes = torch.arange(knowledge.logits.shape[1])
+        weights = integrator(knowledge.logits[0], knowledge.logits, nodes)
+        says = torch.softmax(knowledge.logits.double(), dim=-1)
+        found[scheme] = integrator.answer(weights.double(), says, nodes, 1.0).double().numpy()
+    return found
+
+
 def _student(context: Context, five: Sequence[Teacher], scheme: str, labels: str) -> tuple[Knowledge, Student]:
-    context = dataclasses.replace(context, settings=context.settings.replace(integration=scheme, weights_from=labels))
+    context = replace(context, settings=context.settings.replace(integration=scheme, weights_from=labels))
     knowledge = collect_knowledge(context, five)
     return knowledge, distil(context, [knowledge])["student"]

@@ -22,12 +22,20 @@ SCHEME_ROWS = (  # in the records, in words, family
     ("Average, calibrated", "Average, calibrated", "ours"),
     ("LF, val", "LF, validation labels, calibrated", "ours"),
     ("TS, val", "TS, validation labels, calibrated", "ours"),
+    ("LOCAL, val", "local, validation labels, calibrated", "ours"),
+    ("STACK, val", "stack, validation labels, calibrated", "ours"),
+    ("BOTH, val", "both, validation labels, calibrated", "ours"),
     ("best weights, shared by all nodes", "best shared weights (p* known)", "oracle"),
     ("best weights a node", "best weights per node (p* known)", "oracle"),
     ("best weights a node, calibrated", "same, calibrated (p* known)", "oracle"),
 )
 _STUDENTS = ("student of LF, train", "student of TS, train", "student of LF, val", "student of TS, val")
 TEACHERS = ("best single", "Average", "LF", "TS", "Bayes")
+
+
+def scheme_rows(records: Sequence[StudyRecord]) -> list[tuple[str, str, str]]:
+    """Those of `SCHEME_ROWS` that all records have: earlier versions had fewer."""
+    return [row for row in SCHEME_ROWS if all(row[0] in record["schemes"] for record in records)]
 
 
 def values(records: Sequence[StudyRecord], pick: Callable[[StudyRecord], float]) -> np.ndarray:
@@ -199,7 +207,7 @@ def _schemes(records: Sequence[StudyRecord]) -> list[str]:
         "| integrated teacher, five tasks | distance to p\\* | test accuracy |",
         "|---|---|---|",
     ]
-    names = [(key, words) for key, words, _ in SCHEME_ROWS]
+    names = [(key, words) for key, words, _ in scheme_rows(records)]
     names += [(key, key.replace("train", "training labels").replace("val", "validation labels")) for key in _STUDENTS]
     for key, words in [*names, ("Bayes", "p* itself")]:
         known = "accuracy" in records[0]["schemes"][key]
@@ -209,6 +217,7 @@ def _schemes(records: Sequence[StudyRecord]) -> list[str]:
     gain = of("Average") - of("Average, calibrated")
     learnt = {name: of("Average, calibrated") - of(name) for name in ("LF, val", "TS, val")}
     paper = {name: of("Average") - of(name) for name in ("LF, train", "TS, train")}
+    near = [key for key, _, _ in scheme_rows(records) if key in ("LOCAL, val", "STACK, val", "BOTH, val")]
     settings = records[0]["settings"]
     dropout = settings["student_dropout"]
     apart = of("student of TS, val") - of("TS, val")
@@ -223,6 +232,11 @@ def _schemes(records: Sequence[StudyRecord]) -> list[str]:
         f"- Calibrating each teacher's temperature gains {_text(gain)} for Average. On top of it, learned "
         "weights gain "
         f"{_text(learnt['LF, val'])} (LF) and {_text(learnt['TS, val'])} (TS).",
+        *[
+            f"- `{key.partition(',')[0].lower()}` gains {_text(of('Average, calibrated') - of(key))} on the calibrated "
+            f"average, and {_text(100 * (of(key, 'accuracy') - of('Average, calibrated', 'accuracy')), 1)} points."
+            for key in near
+        ],
         "- Near is not the same as right: distance is about whole probability vectors, accuracy about their largest "
         f"entry. The students of TS (validation labels), trained with {dropout:.0%} dropout, are "
         f"{_text(apart)} farther "

@@ -24,7 +24,7 @@ from agssl.metrics import softmax
 from agssl.pretext.prepare import make_task
 from agssl.theory.csbm import Csbm, Posterior, gibbs, propagate_beliefs
 from agssl.theory.distance import on_simplex, shared_weights
-from agssl.theory.networks import MORE_TASKS, Networks, train_networks
+from agssl.theory.networks import BY_LABELS, MORE_TASKS, Networks, by_labels, train_networks
 from agssl.theory.proposition import proposition
 from agssl.theory.theorem import theorem
 from agssl.train.loop import Training
@@ -46,12 +46,15 @@ def run(
     settings: Settings = SETTINGS,
     on_done: Callable[[StudyRecord], None] = lambda record: None,
 ) -> list[StudyRecord]:
-    """The records of these seeds: those in the file are read, the others measured and appended."""
+    """The records of these seeds: those in the file are read, the others measured and appended.
+
+    So are those of a version that had fewer schemes; the last record of a seed counts.
+    """
     model, records = model or Csbm(), []
     for seed in seeds:
         wanted = _identity(seed, model, settings)
         record = _last(path, wanted)
-        if record is None:
+        if record is None or not all(f"{scheme.upper()}, val" in record["schemes"] for scheme in BY_LABELS):
             begun = time.process_time()
             record = wanted | measure_seed(seed, model, settings)
             record["cpu_seconds"] = round(time.process_time() - begun, 1)
@@ -128,6 +131,8 @@ def schemes(trained: Networks, graph: Graph, bayes: np.ndarray) -> dict[str, Stu
         known = torch.softmax(knowledge.logits.double(), dim=-1)
         found[f"{scheme.upper()}, {labels}"] = mixed(student.weights.double(), known).numpy()
         found[f"student of {scheme.upper()}, {labels}"] = softmax(student.network.logits.double().numpy())
+    for scheme, p in by_labels(trained).items():
+        found[f"{scheme.upper()}, val"] = p
     found["GCN"] = softmax(fit_gcn(trained.context).logits.double().numpy())
     assert graph.split is not None
     test = graph.split.test

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -58,6 +59,7 @@ class Heldout:
     logits: Tensor  # [n, C], of the nodes that measure (`Split.judges`)
     choice: Tensor  # [m, C], of those that choose (`Split.val`)
     teachers: Tensor | None = None  # [K, n, C], of the nodes that measure
+    weights: Tensor | None = None  # lambda [n, K], of the nodes that measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,10 +182,20 @@ class Context:
         ]
         return best_of(starts, self.problem.score, rung, note)
 
-    def heldout(self, network: Trained, teachers: Sequence[Trained] = ()) -> Heldout:
-        """What networks of the folds said of held-out nodes."""
+    def heldout(self, network: Trained, teachers: Sequence[Trained] = (), weights: Sequence[Tensor] = ()) -> Heldout:
+        """What networks of the folds said of held-out nodes; `weights` are the lambda [N, K] of each fold."""
         said = [self._judged(one) for one in teachers]
-        return Heldout(self._judged(network), network.heldout, torch.stack(said) if said else None)
+        trust = self._heldout_weights(weights) if weights else None
+        return Heldout(self._judged(network), network.heldout, torch.stack(said) if said else None, trust)
+
+    def _heldout_weights(self, weights: Sequence[Tensor]) -> Tensor:
+        split = self.problem.graph.split
+        assert split is not None
+        if split.measure is not None:
+            return weights[0][torch.from_numpy(split.measure)]
+        nodes = np.concatenate([fold.val_nodes for fold in self.folds])
+        found = [w[torch.from_numpy(fold.val_nodes)] for fold, w in zip(self.folds, weights, strict=True)]
+        return torch.cat(found)[torch.from_numpy(np.argsort(nodes))]
 
     def best(self, network: Trained) -> Record:
         """The record of a network of the folds, with its figures on the nodes that measure it."""

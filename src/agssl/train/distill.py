@@ -57,6 +57,7 @@ class Student:
     network: Trained
     weights: Tensor  # lambda [N, K], at the best validation epoch
     integrator: Integrator  # of the first
+    fold_weights: tuple[Tensor, ...]  # lambda of each
     taught: tuple[Tensor, ...]  # of each, what its teachers say together, as log-probabilities [N, C]
 
 
@@ -129,7 +130,7 @@ def train_student(
     weights = [pupil.weights(logits) for pupil, logits in zip(pupils, network.fold_logits, strict=True)]
     mean = weights[0] if len(weights) == 1 else torch.stack(weights).mean(0)
     taught = [pupil.taught(own) for pupil, own in zip(pupils, weights, strict=True)]
-    return Student(network, mean, lessons[0].integrator, tuple(taught))
+    return Student(network, mean, lessons[0].integrator, tuple(weights), tuple(taught))
 
 
 class _Pupil:

@@ -147,7 +147,7 @@ def fit_agssl(context: Context) -> MethodResult:
     knowledge = collect_knowledge(context, teachers)
     final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history
-    heldout = context.heldout(answers, [teacher.network for teacher in teachers])
+    heldout = context.heldout(answers, [teacher.network for teacher in teachers], last.fold_weights)
     model, logits, own = final.network.model, final.network.logits, None
     if replaced:
         logits, own = final.taught[0], logits

@@ -39,7 +39,7 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
     own = fitted.logits if fitted.student_logits is None else fitted.student_logits
     if logits.shape == own.shape and np.allclose(logits, own, NEAR, NEAR):
         return fitted
-    elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None)
+    elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None, heldout_weights=None)
     if fitted.weights is None:
         return replace(elsewhere, teacher_logits=np.zeros((0, 0, 0), np.float32))
     if not len(fitted.teacher_logits):  # autossl's, the same for every node
