@@ -205,6 +205,13 @@ def test_nodes_held_out_to_measure_are_told_from_those_that_choose(fit: Callable
     assert np.array(page.data["confusion"]).sum() == len(split.measure)
 
 
+def test_prediction_sets_are_those_of_the_model(page: Page, run: Run) -> None:
+    fitted, graph = run.fitted(1), run.graph(1)
+    sets = fitted.sets(fitted.logits, graph, page.data["coverage"], False)
+    packed = np.unpackbits(page.arrays["sets"], axis=1, bitorder="little", count=sets.shape[1])
+    assert np.array_equal(packed.astype(bool), sets)
+
+
 def test_where_teachers_answer_the_page_says_so(run: Run, tmp_path: Path) -> None:
     copy = tmp_path / "run"
     shutil.copytree(run.path, copy)

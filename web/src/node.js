@@ -31,23 +31,21 @@ function verdict(nodes, i) {
   return h("dl", { class: "verdict" },
     h("div", null, h("dt", null, "Prediction"),
       h("dd", null, chip(nodes, nodes.predicted[i]), h("span", { class: "num" }, percent(nodes.confidence(i))))),
-    possible.length > 1 && h("div", null, h("dt", null, "Possible"),
-      h("dd", null, possible.map((c) => chip(nodes, c)), h("small", null, "together 90% of its probability"))),
+    possible && h("div", null, h("dt", null, term("Possible", "prediction set")),
+      h("dd", null, possible.map((c) => chip(nodes, c)), h("small", null, possible.length ? `holds the true class in ${percent(nodes.page.coverage, 0)} of cases` : "no class fits well"))),
     h("div", null, h("dt", null, "Label"), h("dd", null, chip(nodes, nodes.label[i]),
       right !== null && h("span", { class: right ? "good" : "bad" }, right ? "✓ right" : "✗ wrong"),
       right === null && nodes.label[i] >= 0 && h("small", null, "it was trained on"))));
 }
 
-// The likeliest classes that have nine tenths of the probability.
+// The classes of its prediction set, likeliest first; null where the model has no sets, or the set is the prediction alone.
 function likely(nodes, i) {
-  const found = [];
-  let sum = 0;
-  for (const { class: c, share } of nodes.said(0, i)) {
-    if (sum >= 0.9) break;
-    found.push(c);
-    sum += share;
-  }
-  return sum >= 0.9 ? found : []; // of very many classes, the page has too few to say
+  if (!nodes.sets) return null;
+  const width = nodes.sets.length / nodes.count;
+  const found = nodes.page.classes.map((_, c) => c).filter((c) => nodes.sets[i * width + (c >> 3)] & (1 << (c & 7)));
+  const rank = new Map(nodes.said(0, i).map(({ class: c }, k) => [c, k]));
+  found.sort((a, b) => (rank.get(a) ?? 99) - (rank.get(b) ?? 99));
+  return found.length === 1 && found[0] === nodes.predicted[i] ? null : found;
 }
 
 // Teachers, most trusted first, with the probabilities of the classes that matter for this node; the model below.

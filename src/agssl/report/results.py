@@ -101,5 +101,5 @@ def _node_gains(baseline: Run, run: Run, seed: int, part: str) -> np.ndarray:
         fitted = one.fitted(seed)
         said = judged(fitted, graph.split, part)
         known = graph.y[said.nodes] >= 0
-        right.append(fitted.decide(softmax(said.logits[known])) == graph.y[said.nodes[known]])
+        right.append(fitted.decide(said.probabilities[known]) == graph.y[said.nodes[known]])
     return right[1].astype(float) - right[0]
