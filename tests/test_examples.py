@@ -57,6 +57,7 @@ def test_networkx_and_pandas_go_in_as_they_are(capsys: pytest.CaptureFixture[str
     pytest.importorskip("pandas")
     found, text = printed("networkx_pandas", capsys)
     assert found["agssl"] > found["logistic regression"] + 0.15 and "since: date" in text
+    assert found["agssl"] > found["label spreading"]
 
 
 def test_nine_labels_give_a_model_and_an_interval_that_holds_the_truth(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from agssl.cli.main import main
 from agssl.explain.groups import by_degree
 from agssl.explain.node import softmax
 from agssl.report.build import PARTS
+from agssl.store.fitted import save_fitted
 from agssl.store.run import Run
 from reference.page import EVIL_CLASS, EVIL_NODE, NODES, TASKS, Page, edges_of, write_graph
 
@@ -200,6 +203,28 @@ def test_nodes_held_out_to_measure_are_told_from_those_that_choose(fit: Callable
     assert np.array_equal(np.flatnonzero(page.arrays["known"]), split.measure)
     assert np.array_equal(np.flatnonzero(page.arrays["part"] == PARTS.index("measure")), split.measure)
     assert np.array(page.data["confusion"]).sum() == len(split.measure)
+
+
+def test_prediction_sets_are_those_of_the_model(page: Page, run: Run) -> None:
+    fitted, graph = run.fitted(1), run.graph(1)
+    sets = fitted.sets(fitted.logits, graph, page.data["coverage"], False)
+    packed = np.unpackbits(page.arrays["sets"], axis=1, bitorder="little", count=sets.shape[1])
+    assert np.array_equal(packed.astype(bool), sets)
+
+
+def test_where_teachers_answer_the_page_says_so(run: Run, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run.path, copy)
+    for seed in run.seeds:
+        fitted = run.fitted(seed)
+        said = np.roll(fitted.logits, 1, axis=1)  # another class than the student's, but where two are alike
+        said[:30] = fitted.logits[:30]
+        answered = dataclasses.replace(fitted, logits=said, student_logits=fitted.logits)
+        save_fitted(answered, copy / f"seed-{seed}" / "model.safetensors")
+    assert main(["report", str(copy), "--map", "pca", "-o", str(tmp_path / "page.html")]) == 0
+    page = Page.read(tmp_path / "page.html")
+    assert page.data["own"] == page.data["results"][-1]["name"] == "teachers together"
+    assert page.arrays["why_node"].tolist() == list(range(30))  # where the student says the same
 
 
 def test_labelled_nodes_in_no_part_are_told_right_or_wrong(fit: Callable[..., Run], tmp_path: Path) -> None:

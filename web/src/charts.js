@@ -191,7 +191,8 @@ export function errors(page, state) {
 export function disagreement(page, state) {
   if (!page.changes) return null;
   const { best, both_right: kept, rescued, spoiled, both_wrong: lost, by_right: byRight } = page.changes;
-  const names = [...page.tasks, "student"];
+  const { own } = page;
+  const names = [...page.tasks, own];
   const off = page.agreement.flatMap((row, i) => row.filter((_, j) => i !== j));
   const low = Math.min(...off) - 0.02;
   const rows = names.map((name, i) => ({ name, values: page.agreement[i], shades: page.agreement[i].map((v, j) => (i === j ? 0 : (v - low) / (1 - low))) }));
@@ -203,12 +204,12 @@ export function disagreement(page, state) {
     `Seed ${page.seed}, ${MEASURED[page.measured_on]} nodes. The best single teacher is the one with the best ${page.measured_on === "heldout" ? "held-out" : "validation"} accuracy: ${best}.`, h("div", { class: "grid" },
       figure("Agreement", "share of nodes that two models predict alike; a click shows the others", heat({ caption: "Agreement", corner: "", columns: names, rows, max: 1, write: (v) => (v === 1 ? "" : number(v, 2)), state, name: teacher,
         pick: (r, k) => (r === k ? null : { differ: `${(r + 1) % names.length}-${(k + 1) % names.length}` }) })),
-      h("div", { class: "stack" }, figure(`The student against ${best} alone`, plural(total, "node"),
+      h("div", { class: "stack" }, figure(`The ${own} against ${best} alone`, plural(total, "node"),
         h("div", { class: "pieces", "aria-hidden": "true" }, piece(kept, "both right", "kept"), piece(rescued, "rescued", "rescued"), piece(spoiled, "spoiled", "spoiled"), piece(lost, "both wrong", "lost")),
-        h("ul", { class: "changes" }, item(rescued, "rescued", "rescued", `${best} wrong, student right`, "rescued"), item(spoiled, "spoiled", "spoiled", `${best} right, student wrong`, "spoiled"),
+        h("ul", { class: "changes" }, item(rescued, "rescued", "rescued", `${best} wrong, ${own} right`, "rescued"), item(spoiled, "spoiled", "spoiled", `${best} right, ${own} wrong`, "spoiled"),
           item(kept, "both right", "kept", "", "both_right"), item(lost, "both wrong", "lost", "", "both_wrong"))),
-      figure("By how many teachers are right", "share of these nodes that the student gets right",
-        h("table", { class: "bars" }, h("caption", { class: "hidden" }, "Student right by number of teachers right"),
+      figure("By how many teachers are right", `share of these nodes that are right by the ${own}`,
+        h("table", { class: "bars" }, h("caption", { class: "hidden" }, "Right by number of teachers right"),
           h("tbody", null, byRight.map(({ teachers, nodes, right }) => h("tr", null,
             h("th", { scope: "row" }, h("button", { type: "button", class: "link-button", onclick: () => show(state, { teachers }) }, `${teachers} of ${page.tasks.length}`)),
             h("td", null, h("span", { class: "bar" }, h("i", { style: { width: `${nodes ? (100 * right) / nodes : 0}%` } }))),

@@ -9,7 +9,7 @@ export const KEYS = ["pick", "part", "class", "label", "right", "trusted", "degr
 export const partWords = (page) => ({ 1: "training nodes", 2: page.measured_on === "heldout" ? "held-out nodes" : "validation nodes",
   3: "test nodes", 4: "held-out nodes that measure", unlabelled: "unlabelled nodes" });
 
-const modelName = (page, m) => (m === 0 ? "student" : page.tasks[m - 1]);
+const modelName = (page, m) => (m === 0 ? page.own : page.tasks[m - 1]);
 
 // The range of degrees of a group's name, as "4-7" or "32+".
 function range(name) {

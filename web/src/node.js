@@ -31,28 +31,26 @@ function verdict(nodes, i) {
   return h("dl", { class: "verdict" },
     h("div", null, h("dt", null, "Prediction"),
       h("dd", null, chip(nodes, nodes.predicted[i]), h("span", { class: "num" }, percent(nodes.confidence(i))))),
-    possible.length > 1 && h("div", null, h("dt", null, "Possible"),
-      h("dd", null, possible.map((c) => chip(nodes, c)), h("small", null, "together 90% of its probability"))),
+    possible && h("div", null, h("dt", null, term("Possible", "prediction set")),
+      h("dd", null, possible.map((c) => chip(nodes, c)), h("small", null, possible.length ? `holds the true class in ${percent(nodes.page.coverage, 0)} of cases` : "no class fits well"))),
     h("div", null, h("dt", null, "Label"), h("dd", null, chip(nodes, nodes.label[i]),
       right !== null && h("span", { class: right ? "good" : "bad" }, right ? "✓ right" : "✗ wrong"),
       right === null && nodes.label[i] >= 0 && h("small", null, "it was trained on"))));
 }
 
-// The likeliest classes that have nine tenths of the probability.
+// The classes of its prediction set, likeliest first; null where the model has no sets, or the set is the prediction alone.
 function likely(nodes, i) {
-  const found = [];
-  let sum = 0;
-  for (const { class: c, share } of nodes.said(0, i)) {
-    if (sum >= 0.9) break;
-    found.push(c);
-    sum += share;
-  }
-  return sum >= 0.9 ? found : []; // of very many classes, the page has too few to say
+  if (!nodes.sets) return null;
+  const width = nodes.sets.length / nodes.count;
+  const found = nodes.page.classes.map((_, c) => c).filter((c) => nodes.sets[i * width + (c >> 3)] & (1 << (c & 7)));
+  const rank = new Map(nodes.said(0, i).map(({ class: c }, k) => [c, k]));
+  found.sort((a, b) => (rank.get(a) ?? 99) - (rank.get(b) ?? 99));
+  return found.length === 1 && found[0] === nodes.predicted[i] ? null : found;
 }
 
 // Teachers, most trusted first, with the probabilities of the classes that matter for this node; the model below.
 function opinions(nodes, i) {
-  const models = [{ name: nodes.page.weighted ? "student" : "model", model: 0 }];
+  const models = [{ name: nodes.page.own, model: 0 }];
   for (let k = 0; k < nodes.tasks; k++) models.push({ name: nodes.page.tasks[k], model: k + 1, weight: nodes.weight(i, k) });
   for (const model of models) model.said = nodes.said(model.model, i);
   const most = new Map();
@@ -97,7 +95,7 @@ function reasons(nodes, i, choose) {
     h("span", { class: "num" }, `${moved > 0 ? "+" : ""}${number(moved, 2)}`));
   const told = ({ name, kind, value }) => (kind === "yes" ? name : `${name} = ${short(value)}`);
   const [byFeature, byNode] = [most(why.features), most(why.nodes)];
-  return h("div", { class: "reasons" }, h("h4", null, "What moved it", h("span", null, `towards ${nodes.className(nodes.predicted[i])} (+) or ${nodes.className(why.other)} (−)`)),
+  return h("div", { class: "reasons" }, h("h4", null, nodes.page.own === "teachers together" ? "What moved the student, which says the same" : "What moved it", h("span", null, `towards ${nodes.className(nodes.predicted[i])} (+) or ${nodes.className(why.other)} (−)`)),
     h("ul", null, why.features.map((feature) => row(told(feature), feature.moved, byFeature))),
     why.nodes.length > 0 && h("ul", { class: "pulls" }, why.nodes.map(({ at, moved }) => row(`node ${nodes.name(at)}`, moved, byNode, () => choose(at)))));
 }

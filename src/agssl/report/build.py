@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from agssl.base.errors import DataError
+from agssl.base.errors import AgsslError, DataError
 from agssl.data.datasets import dataset_spec, is_dataset
 from agssl.data.graph import Graph
 from agssl.explain.groups import by_class, by_degree
@@ -16,13 +17,14 @@ from agssl.explain.layout import flat_map
 from agssl.metrics import softmax
 from agssl.report import arrays, figures
 from agssl.report.reasons import MOST, reasons_of, wanted
-from agssl.report.results import gain_over, result_rows
+from agssl.report.results import gain_over, own_name, result_rows
 from agssl.report.words import gaps, trust_sentence
 from agssl.store.fitted import FittedModel, judged
 from agssl.store.run import Run
 from agssl.train.infer import infer
 
 PARTS = ("", "train", "val", "test", "measure")
+COVERAGE = 0.9  # of the prediction sets
 _TOP = 6  # classes a model that the page keeps of each node
 
 
@@ -65,7 +67,7 @@ def build(
         "gaps": gaps(estimate, summary.get("baselines")),
         "sentence": None
         if fitted.weights is None
-        else trust_sentence(fitted, graph.degree, classes, fitted.decide(softmax(fitted.logits))),
+        else trust_sentence(fitted, graph.degree, classes, fitted.decide(fitted.confidence(fitted.logits))),
         "warnings": summary.get("warnings", []),
         "trust": summary.get("trust"),
         "pool": _pool(run),
@@ -74,7 +76,9 @@ def build(
         "classes": classes,
         "tasks": list(fitted.task_names),
         "weighted": fitted.weights is not None,
+        "own": "model" if fitted.weights is None else own_name(fitted),
         "map": layout,
+        "coverage": COVERAGE,
         "share": arrays.SHARE,
         "place": arrays.PLACE,
         "results": result_rows(run, graph, part, baseline),
@@ -85,6 +89,8 @@ def build(
     page |= _pictures(fitted, graph, part, run.seed_metrics(seed))
     packed = nodes.packed(layout)
     asked = wanted(nodes.models[0], nodes.right, nodes.known, reasons)
+    if fitted.student_logits is not None:  # reasons are the student's, and told where it says what the teachers say
+        asked = asked[fitted.decide(softmax(fitted.student_logits[asked])) == nodes.predicted[asked]]
     if len(asked):
         page["features"], why = reasons_of(fitted, graph, nodes.predicted, asked)
         packed |= why
@@ -183,7 +189,17 @@ class _Nodes:
     @cached_property
     def predicted(self) -> np.ndarray:
         """The class of each node, by number."""
-        return self.fitted.decide(self.fitted.confidence(self.models[0]))
+        return self.fitted.decide(self.probabilities)
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """Of the model, [N, C]; of nodes that are held out in turn, calibrated without their labels."""
+        found, split = self.fitted.confidence(self.models[0]), self.graph.split
+        assert split is not None
+        if split.fold is not None:
+            said = judged(self.fitted, split, "val")
+            found[said.nodes] = said.probabilities
+        return found
 
     @property
     def right(self) -> np.ndarray:
@@ -199,7 +215,7 @@ class _Nodes:
         for name, members in (split.parts() | ({} if split.measure is None else {"measure": split.measure})).items():
             part[members] = PARTS.index(name)
         degree, steps = arrays.half_edges(graph.indptr, graph.indices)
-        says = [fitted.confidence(self.models[0]), *map(softmax, self.models[1:])]
+        says = [self.probabilities, *map(softmax, self.models[1:])]
         tops = [arrays.top(probabilities, keep) for probabilities in says]
         found = {
             "place": arrays.places(flat_map(infer(fitted.model, graph).hidden, layout)),
@@ -214,6 +230,9 @@ class _Nodes:
         }
         if fitted.weights is not None:
             found["weights"] = arrays.shares(fitted.weights)
+        with contextlib.suppress(AgsslError):  # a model that has none: of an earlier version, or of too few labels
+            sets = fitted.sets(self.models[0], graph, COVERAGE, by_class=False)
+            found["sets"] = np.packbits(sets, axis=1, bitorder="little")
         if graph.node_names is not None:
             text = "\0".join(str(name).replace("\0", " ") for name in graph.node_names)
             found["names"] = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)

@@ -12,7 +12,7 @@ from agssl.data.splits import check_split
 from agssl.fitting.summary import MEASURES, spread
 from agssl.metrics import evaluate, softmax
 from agssl.report.compare import paired_interval, pairs, results_of, seed_results
-from agssl.store.fitted import judged
+from agssl.store.fitted import FittedModel, judged
 from agssl.store.run import Run
 
 
@@ -38,8 +38,13 @@ def result_rows(run: Run, graph: Graph, part: str, baseline: Run | None) -> list
     taught = [_teachers(run, seed, graph, part) for seed in run.seeds] if names else []
     for name in names:  # another seed may have other teachers
         rows.append(_row(name, "teacher", [one[name] for one in taught if name in one]))
-    own = "student" if names else run.settings.method
+    own = own_name(run.fitted()) if names else run.settings.method
     return [*rows, _row(own, "model", [_measured(run, seed, part) for seed in run.seeds])]
+
+
+def own_name(fitted: FittedModel) -> str:
+    """What to call the model that answers, among teachers."""
+    return "student" if fitted.student_logits is None else "teachers together"
 
 
 def _row(name: str, role: str, found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -96,5 +101,5 @@ def _node_gains(baseline: Run, run: Run, seed: int, part: str) -> np.ndarray:
         fitted = one.fitted(seed)
         said = judged(fitted, graph.split, part)
         known = graph.y[said.nodes] >= 0
-        right.append(fitted.decide(softmax(said.logits[known])) == graph.y[said.nodes[known]])
+        right.append(fitted.decide(said.probabilities[known]) == graph.y[said.nodes[known]])
     return right[1].astype(float) - right[0]
