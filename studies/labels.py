@@ -9,7 +9,7 @@ given number, at least one per class, are labels. Each arm fits them and is meas
 | arm | what it is |
 |---|---|
 | `default` | `agssl fit` as it is: the automatic pool, no label set aside for good |
-| `before` | the paper's pool, 20 per class to train, 500 to validate, 1,000 to test (60/20/20 where these are too many) |
+| `before` | the paper's pool: 20 per class train, 500 validate, 1,000 test, or 60/20/20 where these are too many |
 | `gcn` | a GCN on the same labels, a quarter of them to validate |
 | `logistic regression` | scikit-learn's, on the features, trained on all labels |
 
