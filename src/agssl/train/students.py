@@ -66,10 +66,10 @@ def distil_apart(context: Context, knowledge: Knowledge, student: Student) -> Te
 
     Where labelled nodes near by teach (`Integrator.reads_edges`), what a student says of a node whose label has taught
     its neighbours is no measure of what it says of others. So students are trained without a part of these labels each,
-    as long as the real one.
+    as long as the real one; with effort `quick` there is no time for them.
     """
     settings = context.settings
-    if settings.weights_from != "val" or not student.integrator.reads_edges:
+    if settings.weights_from != "val" or not student.integrator.reads_edges or settings.effort == "quick":
         return None
     context = context.with_network(*_student(context))
     nodes, epochs = context.problem.val_nodes, int(student.network.best["epoch"]) + 1
