@@ -173,3 +173,17 @@ def test_both_are_off_and_leave_no_trace_in_what_decides_a_result() -> None:
         assert effective(settings.replace(smooth=True)) == effective(settings) | {"smooth": True}
         assert effective(settings.replace(class_shifts=True)) == effective(settings) | {"class_shifts": True}
     assert set(Confidence(2.0).to_dict()) == {"temperature", "parts"}
+
+
+def test_teachers_that_answer_in_the_students_place_are_smoothed_without_a_nodes_own_label(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agssl.train.methods.worse_than", lambda *_: "less accuracy than that")
+    graph, settings = with_split("per-class:3/10"), Settings(effort="quick", epochs=5, smooth=True)
+    trained, fitted = train_method(graph.hide_test(), settings), fit(graph, settings).fitted
+    assert graph.split is not None and trained.student_logits is not None and fitted.student_logits is not None
+    assert np.array_equal(fitted.network_logits, trained.student_logits.numpy())
+    assert fitted.unsmoothed is not None and np.array_equal(fitted.unsmoothed, trained.logits.numpy())
+    assert sorted(itertools.chain(*(nodes for nodes, _ in trained.withheld))) == graph.split.val.tolist()
+    assert not any(torch.equal(logits, trained.logits) for _, logits in trained.withheld)
+    assert np.array_equal(answer(fitted, graph), fitted.logits)
