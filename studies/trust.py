@@ -40,7 +40,7 @@ from agssl.integrate.calibration import Confidence, calibration
 from agssl.integrate.sets import USUAL, Conformal, measure_sets
 from agssl.metrics import evaluate, softmax
 from agssl.shipped import settings_for
-from agssl.simple.correct import cross_smoothed
+from agssl.simple.correct import cross_smoothed, left_out
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.context import MethodResult
 from agssl.train.methods import train_method
@@ -108,8 +108,9 @@ def _again(arm: str, logits: np.ndarray, graph: Graph) -> Record:
         held = logs[split.val]
     else:
         sure = Confidence.fitted(logits[split.val], y[split.val])(logits)
-        p, own, _ = cross_smoothed(graph.hide_test(), sure, split.train, split.val)
-        logs, held = np.log(p), np.log(own)
+        known, told = graph.hide_test(), np.concatenate([split.train, split.val])
+        found = cross_smoothed(known, sure, told, left_out(known, sure, split.train, split.val))
+        logs, held = np.log(found.found), np.log(found.apart[split.val])
     confidence = Confidence.fitted(held, y[split.val])
     p = confidence(logs)
     sets = Conformal.fitted(p, graph, split.val, confidence(held)).sets(p, graph)

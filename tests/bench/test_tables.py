@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,14 @@ import pytest
 from scipy import stats
 
 from agssl.base.errors import SettingsError
+from agssl.bench.accuracy import TABLE1
 from agssl.bench.cells import Cell
 from agssl.bench.methods import GCN, TABLE_METHODS, choose
 from agssl.bench.records import Records
 from agssl.bench.render import csv_of, latex, markdown
 from agssl.bench.scope import Scope
 from agssl.bench.tables import Entry, Sheet, accuracy_sheets, average_ranks, gain_text, interval
+from agssl.config import effective
 from reference.records import record_of
 
 
@@ -136,3 +139,32 @@ def test_methods_are_chosen_by_name_and_unknown_ones_get_a_hint() -> None:
     assert choose((GCN,), None) == (GCN,)
     with pytest.raises(SettingsError, match="agssl-ts"):
         choose((GCN,), ["agssl-st"])
+
+
+def test_baselines_with_equal_labels_are_there_when_asked_for_and_else_leave_no_gap() -> None:
+    equal = ("gcn-calibrated", "gcn-smoothed")
+    default = {cell.method for cell in TABLE1.cells(Scope(datasets=("cora",), seeds=(0,)))}
+    assert "agssl-lf" in default and not default & {*equal}
+    asked = TABLE1.cells(Scope(datasets=("cora",), seeds=(0,), methods=equal, strategies=("jt",)))
+    (gcn, calibrated, smoothed), plain = asked, effective(asked[0].settings)
+    assert (gcn.method, calibrated.method, smoothed.method) == ("gcn", *equal)
+    assert effective(calibrated.settings) == plain | {"class_shifts": True}
+    assert effective(smoothed.settings) == plain | {"smooth": True}
+    assert len({cell.key for cell in asked}) == 3 and len({cell.teacher_group for cell in asked}) == 1
+
+
+def test_a_table_says_which_labels_each_method_reads_for_what(tmp_path: Path) -> None:
+    names = ("gcn", "gcn-calibrated", "gcn-smoothed", "par", "average", "agssl-ts")
+    scope = Scope(datasets=("cora", "computers"), seeds=(0,), methods=names, strategies=("jt",))
+    (note,) = (one for one in TABLE1.render(scope, Records(tmp_path)).table.notes if one.startswith("Which labels"))
+    for part in (
+        "GCN, PAR: nothing more;",
+        "GCN calibrated: a shift of each class;",
+        "GCN smoothed: answers near by, together with training labels (Correct & Smooth);",
+        "Average: the teachers' calibration;",
+        "AGSSL-TS: the teachers' calibration, the teachers' weights.",
+    ):
+        assert part in note
+    crossfit = replace(scope, methods=("agssl-ts",), changes={"weights_from": "crossfit"})
+    (note,) = (one for one in TABLE1.render(crossfit, Records(tmp_path)).table.notes if one.startswith("Which labels"))
+    assert "the teachers' weights (by training labels held out in turn)" in note

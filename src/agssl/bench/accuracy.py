@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from agssl.bench import paper
 from agssl.bench.artifacts import Artifact, Rendered
 from agssl.bench.cells import Cell
-from agssl.bench.methods import AUTOSSL, AVERAGE, GCN, LATER, LF, RIVALS, SINGLE, TS, VANILLA, Method
+from agssl.bench.methods import AUTOSSL, AVERAGE, GCN, LATER, LF, RIVALS, SINGLE, TS, VANILLA, Method, labels_read
 from agssl.bench.records import Records
 from agssl.bench.scope import PAPER_DATASETS, STRATEGIES, Scope, title_of
 from agssl.bench.tables import (
@@ -30,6 +30,10 @@ NO_FEATURES = (
 PAIRED = (
     "Differences to GCN are paired by seed: both saw the same split. On Cora, Citeseer and Pubmed all seeds share the "
     "public split, so intervals there are about training noise alone."
+)
+LABELS = (
+    "Which labels do what: training labels train every method. Validation labels choose its epochs (and its alpha, "
+    "where several are tried) and a temperature, which changes no answer. Beyond that they decide on:"
 )
 
 _Paper = Callable[[str, str, str], paper.Published | None]
@@ -83,7 +87,8 @@ def _render(
         if LF in methods and TS in methods:
             chosen = [choose_scheme(scope, records, dataset, strategy, published) for dataset in datasets]
             sheets.append(_chosen_sheet(f"{title}, {STRATEGIES[strategy]}", chosen))
-    return Rendered(Table(sheets, rows, [PAIRED, *notes(methods), *arxiv_note(datasets, rows)]))
+    read = labels_note(scope, methods, datasets)
+    return Rendered(Table(sheets, rows, [PAIRED, read, *notes(methods), *arxiv_note(datasets, rows)]))
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,18 @@ def _chosen_sheet(title: str, chosen: list[ChosenScheme]) -> Sheet:
 def notes(methods: tuple[Method, ...]) -> list[str]:
     """Why some methods have no numbers."""
     return [f"{m.title} is missing: it is not part of this version." for m in methods if m.missing() is not None]
+
+
+def labels_note(scope: Scope, methods: tuple[Method, ...], datasets: tuple[str, ...]) -> str:
+    """Which labels each method reads for what."""
+    found: dict[str, list[str]] = {}
+    for method in methods:
+        cells = [cell for dataset in datasets for cell in scope.cells(method, dataset)[:1]]
+        texts = dict.fromkeys(labels_read(cell.settings) or "nothing more" for cell in cells)
+        if texts:
+            found.setdefault(", or ".join(texts), []).append(method.title)
+    lines = "; ".join(f"{', '.join(titles)}: {text}" for text, titles in found.items())
+    return f"{LABELS} {lines}."
 
 
 def arxiv_note(datasets: tuple[str, ...], rows: list[dict]) -> list[str]:

@@ -114,7 +114,7 @@ def _by_degree(fitted: FittedModel, graph: Graph) -> CellRecord:
     assert graph.split is not None
     nodes = graph.split.test[graph.y[graph.split.test] >= 0]
     buckets = degree_buckets(graph.degree[nodes])
-    right = fitted.logits[nodes].argmax(1) == graph.y[nodes]
+    right = fitted.confidence(fitted.logits[nodes]).argmax(1) == graph.y[nodes]
     return {
         "buckets": bucket_names(),
         "count": np.bincount(buckets, minlength=len(BUCKETS)).tolist(),

@@ -49,6 +49,8 @@ class Method:
 
 
 _THOROUGH: Mapping[str, Any] = {"alpha_epochs": None}  # so the records of all tables were made
+_TRAIN = " (by training labels)"
+_SOURCES = {"val": "", "crossfit": " (by training labels held out in turn)", "train": _TRAIN}
 _DATASETS: Mapping[str, Mapping[str, Any]] = {"ogbn-arxiv": {"layers": 2, "norm": "batch", "lr": 0.001}}  # App. G
 
 
@@ -61,6 +63,10 @@ def _scheme(integration: str, title: str, name: str | None = None) -> Method:
 
 
 GCN = Method("gcn", "GCN", {"method": "gcn"}, two_strategies=False)
+EQUAL = (  # that read validation labels for more than choosing, as AGSSL does
+    Method("gcn-calibrated", "GCN calibrated", {"method": "gcn", "class_shifts": True}, two_strategies=False),
+    Method("gcn-smoothed", "GCN smoothed", {"method": "gcn", "smooth": True}, two_strategies=False),
+)
 SINGLE = tuple(_single(task) for task in PAPER_TASKS)
 RIVALS = tuple(_single(task) for task in ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl"))
 VANILLA = Method("vanilla", "Vanilla", {"method": "joint"})
@@ -70,7 +76,24 @@ AVERAGE = _scheme("average", "Average")
 HEURISTICS = (_scheme("random", "Random"), AVERAGE, _scheme("weighted", "Weighted"))
 LATER = (_single("graphmae", "GraphMAE"), _single("grand"), _scheme("was", "WAS"))  # later than the paper
 
-TABLE_METHODS = {m.name: m for m in (GCN, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *LATER)}
+TABLE_METHODS = {m.name: m for m in (GCN, *EQUAL, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *LATER)}
+
+
+def labels_read(settings: Settings) -> str:
+    """What validation labels (or those that it says) decide in a fit, beyond epochs, alphas and a temperature.
+
+    >>> labels_read(Settings(method="gcn", class_shifts=True)), labels_read(Settings(method="gcn"))
+    ('a shift of each class', '')
+    """
+    found, source = [], _SOURCES[settings.weights_from]
+    if settings.method == "agssl":
+        found += ["the teachers' calibration" + source] if settings.calibrate != "none" and source != _TRAIN else []
+        found += ["the teachers' weights" + source] if settings.integration not in ("average", "random") else []
+    if settings.method == "autossl" and settings.autossl_objective == "labels":
+        found.append("the tasks' weights" + source)
+    found += ["a shift of each class"] if settings.class_shifts else []
+    found += ["answers near by, together with training labels (Correct & Smooth)"] if settings.smooth else []
+    return ", ".join(found)
 
 
 def choose(default: Iterable[Method], names: Iterable[str] | None) -> tuple[Method, ...]:

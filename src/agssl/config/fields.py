@@ -284,6 +284,20 @@ class SettingFields:
         help="of two classes, the one that is looked for; the rarer one if not given",
         counts=lambda settings: settings.positive is not None,
     )
+    class_shifts: bool = setting(
+        default=False,
+        kind=Flag(),
+        help="add to the final logits a shift of each class, fitted to held-out labels as their temperature is: for "
+        "training labels whose classes are not as frequent as those of the graph",
+        counts=lambda settings: settings.class_shifts,
+    )
+    smooth: bool = setting(
+        default=False,
+        kind=Flag(),
+        help="Correct & Smooth: the final prediction is corrected by training and validation labels, which are spread "
+        "along the edges, and smoothed; it is for the nodes of the fitted graph alone",
+        counts=lambda settings: settings.smooth,
+    )
     batch: str = setting(
         default="auto",
         kind=Choice(names=("auto", "full", "partition", "neighbour")),

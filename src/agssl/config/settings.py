@@ -177,7 +177,8 @@ class Settings(SettingFields):
         spec, alpha = TeacherSpec.parse(text), self.alpha
         if isinstance(alpha, Mapping):
             alpha = {name: value for name, value in alpha.items() if name == Spec.parse(spec.task).name}
-        own = {"encoder": spec.encoder or self.encoder, "teachers": (), "student": ""} | dict(spec.settings)
+        own = {"encoder": spec.encoder or self.encoder, "teachers": (), "student": "", "smooth": False}
+        own |= dict(spec.settings)
         if spec.task == LABELS:
             return self.replace(method="gcn", alpha=None, **own)
         return self.replace(method="single", tasks=(spec.task,), alpha=alpha, **own)

@@ -19,6 +19,7 @@ from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
 from agssl.data.splits import make_split
+from agssl.fitting.smooth import smoothed
 from agssl.integrate.calibration import Confidence
 from agssl.integrate.sets import Conformal
 from agssl.metrics import Decision, find_threshold
@@ -103,7 +104,10 @@ def fit(
 
 def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: int) -> FittedModel:
     """What stays of a training."""
-    confidence = confidence_of(graph, result)
+    trained = result
+    if settings.smooth:
+        result = smoothed(trained, graph, settings, chosen_by(graph, trained)[1])
+    confidence = confidence_of(graph, result, settings)
     alphas = {teacher.name: teacher.alpha for teacher in result.teachers} or result.tasks
     teachers = [teacher.network.logits.cpu().numpy() for teacher in result.teachers]
     return FittedModel(
@@ -124,8 +128,9 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         heldout=None if result.heldout is None else result.heldout.logits.cpu().numpy(),
         teacher_heldout=None if result.heldout is None else _numpy(result.heldout.teachers),
         heldout_weights=None if result.heldout is None else _numpy(result.heldout.weights),
-        teachers=keep_teachers(result, settings.integration),
+        teachers=keep_teachers(trained, settings.integration),
         student_logits=None if result.student_logits is None else result.student_logits.cpu().numpy(),
+        unsmoothed=trained.logits.cpu().numpy() if settings.smooth else None,
         calibration=None if result.knowledge is None else result.knowledge.calibration,
         confidence=confidence,
         conformal=conformal_of(graph, result, confidence),
@@ -146,11 +151,12 @@ def chosen_by(graph: Graph, result: MethodResult) -> tuple[np.ndarray, np.ndarra
     return nodes, logits.cpu().numpy()
 
 
-def confidence_of(graph: Graph, result: MethodResult) -> Confidence:
+def confidence_of(graph: Graph, result: MethodResult, settings: Settings) -> Confidence:
     """The calibration of a model, by held-out labels."""
     nodes, logits = chosen_by(graph, result)
     assert graph.split is not None
-    return Confidence.fitted(logits, graph.y[nodes], cross=graph.split.measure is None)
+    cross = graph.split.measure is None
+    return Confidence.fitted(logits, graph.y[nodes], cross, settings.class_shifts)
 
 
 def conformal_of(graph: Graph, result: MethodResult, confidence: Confidence) -> Conformal:

@@ -8,7 +8,9 @@ ten times as many nodes of one class as of another: hence a shift of each class'
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -55,7 +57,7 @@ def calibration(how: str, heldout: Tensor, labels: Tensor) -> Calibration | None
 
 @dataclass(frozen=True)
 class Confidence:
-    """How sure a model may be: the temperature of its logits, fitted to held-out labels.
+    """How sure a model may be: the temperature of its logits, fitted to held-out labels, and shifts where asked for.
 
     Held-out nodes themselves are judged by a temperature that was fitted without their labels: node number i of them
     by part i modulo the number of parts.
@@ -63,32 +65,73 @@ class Confidence:
 
     temperature: float = 1.0
     parts: tuple[float, ...] = ()  # where other nodes than the fitted ones judge, there are none
+    shifts: tuple[float, ...] = ()  # [C], added after the division; none: as zeros
+    part_shifts: tuple[tuple[float, ...], ...] = ()  # of each part
 
     @classmethod
-    def fitted(cls, logits: np.ndarray, labels: np.ndarray, cross: bool = True) -> Confidence:
-        """Of a model's held-out logits [n, C] and their labels; `cross` where the same nodes are to judge it."""
+    def fitted(cls, logits: np.ndarray, labels: np.ndarray, cross: bool = True, shifts: bool = False) -> Confidence:
+        """Of a model's held-out logits and their labels.
+
+        Args:
+            logits: [n, C], by networks that have not seen the labels.
+            labels: [n].
+            cross: whether the same nodes are to judge the model.
+            shifts: whether each class gets one.
+        """
         z, y = torch.from_numpy(logits), torch.from_numpy(labels.astype(np.int64))
         if len(y) < 2:
             return cls()
         part = torch.arange(len(y)) % PARTS
         some = [part != number for number in range(PARTS if cross else 0)]
-        return cls(_held(z, y), tuple(_held(z[at], y[at]) for at in some))
+        if not shifts:
+            return cls(_held(z, y), tuple(_held(z[at], y[at]) for at in some))
+        (heat, shift), each = _shifted(z, y), [_shifted(z[at], y[at]) for at in some]
+        return cls(heat, tuple(t for t, _ in each), shift, tuple(b for _, b in each))
 
     def __call__(self, logits: np.ndarray) -> np.ndarray:
         """Probabilities of any nodes, float64 [..., C]."""
-        return softmax(logits.astype(np.float64) / self.temperature)
+        scaled = logits.astype(np.float64) / self.temperature
+        return softmax(scaled + np.array(self.shifts) if self.shifts else scaled)
 
     def heldout(self, logits: np.ndarray) -> np.ndarray:
         """Probabilities of the held-out nodes, all of them, in order."""
         if not self.parts:
             return self(logits)
-        temperatures = np.array(self.parts)[np.arange(len(logits)) % len(self.parts)]
-        return softmax(logits.astype(np.float64) / temperatures[:, None])
+        part = np.arange(len(logits)) % len(self.parts)
+        scaled = logits.astype(np.float64) / np.array(self.parts)[part][:, None]
+        return softmax(scaled + np.array(self.part_shifts)[part] if self.part_shifts else scaled)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for a file; shifts where there are any."""
+        about: dict[str, Any] = {"temperature": self.temperature, "parts": list(self.parts)}
+        return about | ({"shifts": self.shifts, "part_shifts": self.part_shifts} if self.shifts else {})
+
+    @classmethod
+    def from_dict(cls, about: Mapping[str, Any], classes: int) -> Confidence:
+        """Checked; versions that did not calibrate have stored nothing."""
+        parts, shifts = tuple(map(float, about.get("parts", ()))), tuple(map(float, about.get("shifts", ())))
+        each = tuple(tuple(map(float, some)) for some in about.get("part_shifts", ()))
+        found = cls(float(about.get("temperature", 1.0)), parts, shifts, each)
+        if not all(0 < one < math.inf for one in (found.temperature, *parts)):
+            raise ValueError("a temperature is not positive")
+        every = [shifts, *each] if shifts or each else []
+        if any(len(some) != classes or not np.isfinite(some).all() for some in every) or (
+            shifts and len(each) != len(parts)
+        ):
+            raise ValueError("the shifts do not fit the classes")
+        return found
 
 
 def _held(logits: Tensor, labels: Tensor) -> float:
     """The best temperature under a normal prior of log T around 0: a few labels that are all right prove little."""
     return best_temperature(logits, labels, pull=0.5 / len(labels))
+
+
+def _shifted(logits: Tensor, labels: Tensor) -> tuple[float, tuple[float, ...]]:
+    """T and b of logits / T + b: those of `best_shift`, and of what these give the temperature under that prior."""
+    first, shift = best_shift(logits, labels)
+    second = _held(logits / first + shift, labels)
+    return first * second, tuple((shift.double() / second).tolist())
 
 
 def best_temperature(logits: Tensor, labels: Tensor, steps: int = 40, pull: float = 0.0) -> float:

@@ -89,8 +89,9 @@ def build(
     page |= _pictures(fitted, graph, part, run.seed_metrics(seed))
     packed = nodes.packed(layout)
     asked = wanted(nodes.models[0], nodes.right, nodes.known, reasons)
-    if fitted.student_logits is not None:  # reasons are the student's, and told where it says what the teachers say
-        asked = asked[fitted.decide(softmax(fitted.student_logits[asked])) == nodes.predicted[asked]]
+    own = fitted.network_logits
+    if own is not fitted.logits:  # reasons are the student's, and told where it says what is answered
+        asked = asked[fitted.decide(softmax(own[asked])) == nodes.predicted[asked]]
     if len(asked):
         page["features"], why = reasons_of(fitted, graph, nodes.predicted, asked)
         packed |= why

@@ -7,6 +7,7 @@ S = D^-1/2 A D^-1/2. The corrections of unlabelled nodes are scaled to the mean 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,22 @@ class Strength(NamedTuple):
 
     correct: float
     smooth: float
+
+
+class LeftOut(NamedTuple):
+    """Some labelled nodes, and what there is to answer for them by without their labels."""
+
+    nodes: np.ndarray
+    told: np.ndarray  # labelled nodes, none of these
+    probabilities: np.ndarray  # [N, C], of a model that knows nothing of their labels
+
+
+class Smoothed(NamedTuple):
+    """Probabilities after Correct & Smooth."""
+
+    found: np.ndarray  # [N, C], with all labels
+    apart: np.ndarray  # [N, C], of nodes that were left out what was said then; of others as before
+    strength: Strength
 
 
 def correct_and_smooth(
@@ -50,32 +67,39 @@ def correct_and_smooth(
     return found / found.sum(1, keepdims=True)
 
 
-def cross_smoothed(
-    graph: Graph, probabilities: np.ndarray, told: np.ndarray, heldout: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, Strength]:
-    """With all labels; and what is said of held-out nodes without a fifth of them, their own among these.
+def left_out(graph: Graph, probabilities: np.ndarray, told: np.ndarray, heldout: np.ndarray) -> list[LeftOut]:
+    """Each fifth of the held-out nodes, class by class; one that is alone in its class is always told.
+
+    Args:
+        graph: with labels of the held-out nodes.
+        probabilities: [N, C], of a model that knows nothing of these labels.
+        told: nodes whose labels are always told.
+        heldout: nodes to leave out in turn.
+    """
+    folds = stratified_folds(graph.y[heldout])
+    return [
+        LeftOut(heldout[folds == fold], np.concatenate([told, heldout[folds != fold]]), probabilities)
+        for fold in np.unique(folds[folds >= 0])
+    ]
+
+
+def cross_smoothed(graph: Graph, probabilities: np.ndarray, told: np.ndarray, parts: Sequence[LeftOut]) -> Smoothed:
+    """With all labels; and what is said of nodes without their own. The strength is what makes their labels likeliest.
 
     Args:
         graph: with labels of these nodes.
-        probabilities: [N, C], of held-out nodes by networks that have not seen their labels.
-        told: nodes whose labels are always told.
-        heldout: nodes by whose labels, left out in turn, the strength is chosen: the one that makes them likeliest.
-
-    Returns:
-        Probabilities [N, C], those of held-out nodes [n, C], and the strength.
+        probabilities: [N, C].
+        told: all nodes whose labels are told.
+        parts: nodes that are left out in turn.
     """
-    y, folds = graph.y, stratified_folds(graph.y[heldout])
     best: tuple[float, np.ndarray, Strength] | None = None
     for strength in (Strength(a, b) for a in SHARES for b in SHARES):
-        found = probabilities[heldout].astype(np.float64)
-        for fold in np.unique(folds[folds >= 0]):
-            nodes = np.concatenate([told, heldout[folds != fold]])
-            found[folds == fold] = correct_and_smooth(graph, probabilities, nodes, y[nodes], strength)[
-                heldout[folds == fold]
-            ]
-        likelihood = float(np.log(np.maximum(found[np.arange(len(heldout)), y[heldout]], FLOOR)).sum())
+        apart, likelihood = probabilities.astype(np.float64), 0.0
+        for nodes, others, known in parts:
+            labels = graph.y[nodes]
+            apart[nodes] = correct_and_smooth(graph, known, others, graph.y[others], strength)[nodes]
+            likelihood += float(np.log(np.maximum(apart[nodes, labels], FLOOR)).sum())
         if best is None or likelihood > best[0]:
-            best = likelihood, found, strength
+            best = likelihood, apart, strength
     assert best is not None
-    nodes = np.concatenate([told, heldout])
-    return correct_and_smooth(graph, probabilities, nodes, y[nodes], best[2]), best[1], best[2]
+    return Smoothed(correct_and_smooth(graph, probabilities, told, graph.y[told], best[2]), *best[1:])

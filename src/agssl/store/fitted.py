@@ -31,6 +31,7 @@ from agssl.store.networks import read_network, tensors_below
 from agssl.store.teachers import KeptTeachers
 
 HELDOUT = ("heldout", "teacher_heldout", "heldout_weights")
+OWN = ("student_logits", "unsmoothed")
 SCHEMA = 2  # 1 had no encoders but the GCN, and other names of its settings and weights
 
 
@@ -43,7 +44,7 @@ class FittedModel:
     settings: Settings
     seed: int
     classes: tuple[str, ...]
-    logits: np.ndarray  # [N, C], of the student, or of its teachers together where these answer
+    logits: np.ndarray  # [N, C], of the student, or of its teachers together where these answer; smoothed if asked for
     best: Record
     task_names: tuple[str, ...] = ()  # of the teachers, or, where there are none, of the columns of `weights`
     alphas: tuple[float, ...] = ()
@@ -52,14 +53,21 @@ class FittedModel:
     class_kind: str = "str"  # what the classes were before they were names, see `agssl.data.labels.KINDS`
     columns: Columns | None = None  # how a table becomes the features, where they have names
     decision: Decision | None = None  # of two classes, which is positive and from which probability on
-    heldout: np.ndarray | None = None  # [n, C], see `judged`; None where the split has no folds
+    heldout: np.ndarray | None = None  # [n, C], see `judged`; None where `logits` have it
     teacher_heldout: np.ndarray | None = None  # [K, n, C]
     heldout_weights: np.ndarray | None = None  # [n, K], lambda of the same nodes
     teachers: KeptTeachers | None = None  # their networks, and what weighs them at other nodes
     student_logits: np.ndarray | None = None  # [N, C], where the teachers answer in the student's place
+    unsmoothed: np.ndarray | None = None  # [N, C], what was smoothed into `logits`
     calibration: Calibration | None = None  # what the teachers' logits go through before they are weighed
     confidence: Confidence = dataclasses.field(default_factory=Confidence)  # by which logits become probabilities
     conformal: Conformal | None = None  # by which probabilities become sets; None: of an older version
+
+    @property
+    def network_logits(self) -> np.ndarray:
+        """[N, C], what the network `model` itself says of the fitted nodes."""
+        answers = self.logits if self.unsmoothed is None else self.unsmoothed
+        return answers if self.student_logits is None else self.student_logits
 
     def decide(self, probabilities: np.ndarray) -> np.ndarray:
         """The class of each node, by number, given the probabilities of all classes."""
@@ -94,15 +102,16 @@ def judged(fitted: FittedModel, split: Split, part: str) -> Judged:
     """What to judge a fitted model by, on a part of its split.
 
     On held-out nodes of a split with folds (`Split.judges`), that is what the networks of the folds said of them: the
-    final ones were trained with their labels.
+    final ones were trained with their labels. Where answers are smoothed, it is by the labels of others.
     """
     nodes, teachers = split.judges(part), fitted.teacher_logits
-    if part == "val" and split.fold is not None and fitted.heldout is not None:
-        said, weights = fitted.heldout, fitted.heldout_weights
-        teachers = teachers if fitted.teacher_heldout is None else fitted.teacher_heldout
-    else:
-        said, weights = fitted.logits[nodes], None if fitted.weights is None else fitted.weights[nodes]
-        teachers = teachers[:, nodes] if len(teachers) else teachers
+    said, weights = fitted.logits[nodes], None if fitted.weights is None else fitted.weights[nodes]
+    teachers = teachers[:, nodes] if len(teachers) else teachers
+    if part == "val" and fitted.heldout is not None:
+        said = fitted.heldout
+        if split.fold is not None:
+            weights = fitted.heldout_weights
+            teachers = teachers if fitted.teacher_heldout is None else fitted.teacher_heldout
     probabilities = fitted.confidence.heldout(said) if part == "val" else fitted.confidence(said)
     answers = fitted.calibrated(teachers).argmax(-1) if len(teachers) else np.zeros((0, len(nodes)), dtype=np.int64)
     return Judged(nodes, said, teachers, answers, probabilities, weights)
@@ -129,7 +138,7 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
     tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
     tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
-    for name in (*HELDOUT, "student_logits"):
+    for name in (*HELDOUT, *OWN):
         if getattr(fitted, name) is not None:
             tensors[name] = torch.from_numpy(np.ascontiguousarray(getattr(fitted, name)))
     if fitted.calibration is not None:
@@ -147,7 +156,7 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
         "classes": list(fitted.classes),
         "class_kind": fitted.class_kind,
         "best": fitted.best,
-        "confidence": dataclasses.asdict(fitted.confidence),
+        "confidence": fitted.confidence.to_dict(),
         "tasks": list(fitted.task_names),
         "alphas": list(fitted.alphas),
     }
@@ -205,23 +214,15 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         weights=None if weights is None else weights.numpy(),
         class_kind=about.get("class_kind") or natural_kind(about["classes"]),  # not stored before
         columns=Columns.from_dict(about) if "columns" in about else None,
-        **{name: tensors[name].numpy() for name in (*HELDOUT, "student_logits") if name in tensors},
+        **{name: tensors[name].numpy() for name in (*HELDOUT, *OWN) if name in tensors},
         decision=Decision(**about["decision"]) if "decision" in about else None,
         teachers=teachers,
         calibration=_calibration(tensors_below("calibration.", tensors)),
-        confidence=_confidence(about.get("confidence", {})),
+        confidence=Confidence.from_dict(about.get("confidence", {}), model.shape.classes),
         conformal=_conformal(tensors, about) if "conformal" in about else None,
     )
     _check(fitted)
     return fitted
-
-
-def _confidence(about: dict[str, Any]) -> Confidence:
-    """None is stored by versions that did not calibrate."""
-    found = Confidence(float(about.get("temperature", 1.0)), tuple(map(float, about.get("parts", ()))))
-    if not all(0 < one < float("inf") for one in (found.temperature, *found.parts)):
-        raise ValueError("a temperature is not positive")
-    return found
 
 
 def _calibration(tensors: dict[str, Tensor]) -> Calibration | None:
@@ -289,9 +290,9 @@ def _check(fitted: FittedModel) -> None:
     trust = fitted.heldout_weights
     if trust is not None and (heldout is None or trust.shape != (len(heldout), teachers)):
         raise ValueError("the weights of held-out nodes do not fit")
-    own = fitted.student_logits
-    if own is not None and own.shape != fitted.logits.shape:
+    own = [getattr(fitted, name) for name in OWN]
+    if any(one is not None and one.shape != fitted.logits.shape for one in own):
         raise ValueError("the student's logits do not fit")
-    every = (fitted.logits, fitted.teacher_logits, heldout, taught, own)
+    every = (fitted.logits, fitted.teacher_logits, heldout, taught, *own)
     if any(a is not None and a.dtype != np.float32 for a in every):
         raise TypeError("logits must be 32-bit floats")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -62,6 +62,13 @@ class Heldout:
     weights: Tensor | None = None  # lambda [n, K], of the nodes that measure
 
 
+class Withheld(NamedTuple):
+    """What a network says of all nodes that knows nothing of the labels of some held-out ones."""
+
+    nodes: np.ndarray  # these
+    logits: Tensor  # [N, C]
+
+
 @dataclass(frozen=True, eq=False)
 class MethodResult:
     """What any method gives back."""
@@ -75,6 +82,7 @@ class MethodResult:
     tasks: Mapping[str, float] = field(default_factory=dict)  # the K tasks and their alphas, where no teacher has them
     heldout: Heldout | None = None  # None where the split has no folds: then `logits` have it
     apart: Tensor | None = None  # [n, C], of validation nodes, where `logits` owe too much to their labels
+    withheld: tuple[Withheld, ...] = ()  # to smooth by: of all held-out nodes; none where `logits` serve for any
     tried: tuple[Candidate, ...] = ()  # by the automatic pool
     knowledge: Knowledge | None = None  # of the teachers, where the student of `model` was taught by it
     integrator: Integrator | None = None  # that weighed them for this student
@@ -189,6 +197,13 @@ class Context:
         trust = self._heldout_weights(weights) if weights else None
         return Heldout(self._judged(network), network.heldout, torch.stack(said) if said else None, trust)
 
+    def withheld(self, network: Trained) -> tuple[Withheld, ...]:
+        """What networks of the folds say of all nodes, where that is to be smoothed."""
+        if not self.settings.smooth:
+            return ()
+        both = zip(self.folds, network.fold_logits, strict=True)
+        return tuple(Withheld(fold.val_nodes, logits) for fold, logits in both)
+
     def _heldout_weights(self, weights: Sequence[Tensor]) -> Tensor:
         split = self.problem.graph.split
         assert split is not None
@@ -221,5 +236,6 @@ class Context:
         epochs, name = int(network.best["epoch"]) + 1, f"{stage}, all labels"
         final = self.network(weighted, rng.child("all labels"), name, self.problem, epochs)
         history = {stage: network.history, name: final.history}
+        further |= {"withheld": self.withheld(network)}
         heldout = self.heldout(network, [network] if "teachers" in further else [])
         return MethodResult(final.model, final.logits, self.best(network), history, heldout=heldout, **further)

@@ -7,6 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import torch
+from torch import Tensor
+
 from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
@@ -14,7 +18,7 @@ from agssl.integrate import INTEGRATORS
 from agssl.pretext.prepare import alphas_of, check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
-from agssl.train.context import Candidate, Context, MethodResult
+from agssl.train.context import Candidate, Context, MethodResult, Withheld
 from agssl.train.distill import Student
 from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
@@ -145,8 +149,10 @@ def fit_agssl(context: Context) -> MethodResult:
         result = replace(result, tried=tried, student_logits=own)
         if len(known) > 1:
             return result
-        apart = None if replaced else distil_apart(context, known[0], last)
-        return replace(result, knowledge=known[0], integrator=last.integrator, apart=apart)
+        others = distil_apart(context, known[0], last, replaced) if settings.smooth or not replaced else ()
+        apart = None if replaced or not others else _said_apart(others)
+        result = replace(result, knowledge=known[0], integrator=last.integrator, apart=apart)
+        return replace(result, withheld=others) if settings.smooth else result
     knowledge = collect_knowledge(context, teachers)
     final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history
@@ -156,7 +162,14 @@ def fit_agssl(context: Context) -> MethodResult:
         logits, own = final.taught[0], logits
     best = context.best(answers)
     result = MethodResult(model, logits, best, history, teachers, final.weights, heldout=heldout, tried=tried)
-    return replace(result, knowledge=knowledge, integrator=final.integrator, student_logits=own)
+    result = replace(result, knowledge=knowledge, integrator=final.integrator, student_logits=own)
+    return replace(result, withheld=context.withheld(answers))
+
+
+def _said_apart(others: Sequence[Withheld]) -> Tensor:
+    """Logits [n, C] of the validation nodes, each by those that know nothing of its label."""
+    order = np.argsort(np.concatenate([one.nodes for one in others]))  # validation nodes are sorted
+    return torch.cat([one.logits[torch.from_numpy(one.nodes)] for one in others])[torch.from_numpy(order)]
 
 
 def answering(context: Context, student: Student) -> tuple[Trained, bool]:

@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.config import parse_network
 from agssl.integrate import INTEGRATORS, Knowledge
-from agssl.train.context import Context
+from agssl.train.context import Context, Withheld
 from agssl.train.distill import Distillation, Lesson, Student, train_student
 from agssl.train.network import WeightedTask, streams
 from agssl.train.problem import Problem
@@ -61,26 +60,27 @@ def distil_again(context: Context, knowledge: Knowledge, students: Student) -> S
     return _distil(context, [lesson], rng, "student, all labels", epochs)
 
 
-def distil_apart(context: Context, knowledge: Knowledge, student: Student) -> Tensor | None:
-    """Logits [n, C] of the validation nodes by students that know nothing of their labels; None where any does as well.
+def distil_apart(context: Context, knowledge: Knowledge, student: Student, replaced: bool) -> tuple[Withheld, ...]:
+    """What students say that know nothing of the labels of some validation nodes; nothing where any does as well.
 
     Where labelled nodes near by teach (`Integrator.reads_edges`), what a student says of a node whose label has taught
     its neighbours is no measure of what it says of others. So students are trained without a part of these labels each,
-    as long as the real one; with effort `quick` there is no time for them.
+    as long as the real one. Where teachers answer in its place (`replaced`), it is what theirs say together. With effort
+    `quick` there is no time for it.
     """
     settings = context.settings
-    if settings.weights_from != "val" or not student.integrator.reads_edges or settings.effort == "quick":
-        return None
+    quick = settings.automatic and settings.effort == "quick"
+    if settings.weights_from != "val" or not student.integrator.reads_edges or quick:
+        return ()
     context = context.with_network(*_student(context))
     nodes, epochs = context.problem.val_nodes, int(student.network.best["epoch"]) + 1
-    part = np.arange(len(nodes)) % APART
-    said = student.network.logits[torch.from_numpy(nodes)].clone()
+    part, found = np.arange(len(nodes)) % APART, []
     for number, problem in enumerate(context.problem.in_parts(part)):
         rng = context.rng.child("student", settings.integration, "apart", number)
         lesson = _lesson(context, problem, knowledge.only(part != number), rng, None)
         other = _distil(context, [lesson], rng, f"student for calibration {number + 1}", epochs)
-        said[torch.from_numpy(part == number)] = other.network.logits[torch.from_numpy(problem.val_nodes)]
-    return said
+        found.append(Withheld(problem.val_nodes, other.taught[0] if replaced else other.network.logits))
+    return tuple(found)
 
 
 def _student(context: Context) -> tuple[str | None, dict[str, Any]]:

@@ -24,6 +24,10 @@ NEAR = 1e-3  # logits this close are the same, computed on another machine or in
 log = logging.getLogger("agssl")
 
 
+class SmoothedError(SettingsError):
+    """Answers that were smoothed do not carry over to other graphs."""
+
+
 def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedModel:
     """The model with logits and weights of another graph's nodes in place of the fitted graph's.
 
@@ -34,11 +38,18 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
         fitted: a model with its teachers (`FittedModel.teachers`), where its method weighs teachers by node.
         graph: with the same features; labels are not needed.
         device: where to compute.
+
+    Raises:
+        SmoothedError: the answers were smoothed by labels of the fitted graph, and this is another.
     """
-    logits = infer(fitted.model, graph, device).logits
-    own = fitted.logits if fitted.student_logits is None else fitted.student_logits
+    logits, own = infer(fitted.model, graph, device).logits, fitted.network_logits
     if logits.shape == own.shape and np.allclose(logits, own, NEAR, NEAR):
         return fitted
+    if fitted.unsmoothed is not None:
+        raise SmoothedError(
+            "the model was fitted with smooth: its answers are made of the labels of its own graph, and it has none "
+            "for another; give the fitted graph, or fit without smooth"
+        )
     elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None, heldout_weights=None)
     if fitted.weights is None:
         return replace(elsewhere, teacher_logits=np.zeros((0, 0, 0), np.float32))
@@ -73,10 +84,12 @@ def answer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> np.ndarray
 
     Teachers that can't (one is no network, or they were left out) leave it to the student, and that is said.
     """
-    if fitted.student_logits is None:
+    if fitted.network_logits is fitted.logits:
         return infer(fitted.model, graph, device).logits
     try:
         return transfer(fitted, graph, device).logits
+    except SmoothedError:
+        raise
     except (DataError, SettingsError) as error:
         log.warning("the student answers in place of its teachers, which were better on the fitted graph: %s", error)
         return infer(fitted.model, graph, device).logits
