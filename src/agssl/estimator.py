@@ -29,6 +29,7 @@ from agssl.fitting.fit import split_for
 from agssl.fitting.job import Job
 from agssl.fitting.progress import Progress
 from agssl.fitting.seeds import fit_one, jobs_for
+from agssl.label.suggest import Suggestion, suggest
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
 from agssl.store.fitted import FittedModel, judged, load_fitted, save_fitted
@@ -286,6 +287,24 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         """
         check_is_fitted(self, "fitted_")
         return explain_node(*self._on(graph), node)
+
+    def suggest(self, n: int = 20, graph: Any = None) -> list[Suggestion]:
+        """Which nodes without a label to label next, the most useful first, each with a reason in words.
+
+        They are chosen as a batch: nodes that stand for many others of which the model is unsure, and for others than
+        labelled nodes and those before them do.
+
+        Args:
+            n: how many.
+            graph: as for `explain`.
+
+        Example:
+            >>> [(one.node, one.reason) for one in model.suggest(10)]  # doctest: +SKIP
+        """
+        check_is_fitted(self, "fitted_")
+        fitted, target = self._on(graph)
+        hidden = infer(fitted.model, target, self.device).hidden
+        return suggest([fitted], fitted.confidence(fitted.logits), hidden, target, n)
 
     def plot_weights_by_degree(self, graph: Any = None) -> Figure:
         """A heatmap of the teacher weights by degree (needs the extra `plot`); `graph` as for `explain`."""
