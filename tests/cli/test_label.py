@@ -1,4 +1,4 @@
-"""`agssl suggest`."""
+"""`agssl suggest` and `check`."""
 
 from __future__ import annotations
 
@@ -58,3 +58,24 @@ def test_suggest_takes_one_seed_another_graph_and_refuses_a_full_one(
     )
     done = agssl("suggest", run, graph)
     assert done.code == 2 and "every node of small has a label" in done.err
+
+
+def test_check_ranks_labels_and_counts_suspects(agssl: Callable[..., Any], half: tuple[Path, set[str]]) -> None:
+    run, names = half
+    done = agssl("check", run, "--all", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert len(found) == 20 and not names & {one["node"] for one in found}
+    suspects = [one["node"] for one in found if one["suspect"]]
+    assert f"{len(suspects)} of 20 labels are doubted" in done.err and "never held out" not in done.err
+    assert [one["node"] for one in json.loads(agssl("check", run, "--json").out)] == suspects
+    assert agssl("check", run, "--all", "-o", "all.csv").code == 0
+    with open("all.csv", newline="") as file:
+        assert [row["node"] for row in csv.DictReader(file)] == [one["node"] for one in found]
+    shown = agssl("check", run, "--all").out.splitlines()
+    assert [line.split()[0] for line in shown[1:]] == [one["node"] for one in found]
+
+
+def test_check_wants_a_run(agssl: Callable[..., Any], half: tuple[Path, set[str]]) -> None:
+    done = agssl("check", half[0] / "seed-0" / "model.safetensors")
+    assert done.code == 2 and "is a model without the labels of its graph" in done.err
