@@ -11,7 +11,7 @@ import pytest
 from agssl import AGSSL, Graph
 from agssl.base.errors import GraphError, SettingsError
 from agssl.label import suggest as module
-from agssl.label.suggest import disagreement, teacher_answers
+from agssl.label.suggest import disagreement, suggest, teacher_answers
 from reference.graphs import blocks_graph
 
 FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 30, "lr": 0.05, "alpha": 1.0, "split": "cv:2"}
@@ -62,6 +62,12 @@ def test_labels_that_were_added_since_are_not_asked_for_again(model: AGSSL) -> N
     y[first] = 0
     again = [one.index for one in model.suggest(10, replace(model.graph_, y=y))]
     assert not set(first) & set(again)
+
+
+def test_only_nodes_that_can_be_labelled_are_chosen(model: AGSSL) -> None:
+    some, said = np.arange(40, 60), model.predict_proba()
+    found = suggest([model.fitted_], said, model.embed(), model.graph_, 30, among=some)
+    assert sorted(one.index for one in found) == some.tolist()
 
 
 def test_a_method_without_teachers_suggests_as_well() -> None:

@@ -42,7 +42,12 @@ class Suggestion:
 
 
 def suggest(
-    models: Sequence[FittedModel], probabilities: np.ndarray, hidden: np.ndarray, graph: Graph, count: int = 20
+    models: Sequence[FittedModel],
+    probabilities: np.ndarray,
+    hidden: np.ndarray,
+    graph: Graph,
+    count: int = 20,
+    among: np.ndarray | None = None,
 ) -> list[Suggestion]:
     """Nodes without a label, the most useful first, chosen as a batch: each given those before it.
 
@@ -52,17 +57,19 @@ def suggest(
         hidden: representations of the nodes, [N, F].
         graph: the labels decide what is labelled: those that were added since the fit count, too.
         count: how many nodes.
+        among: numbers of the nodes that can be labelled; None for all. Others still count as nodes to learn about.
     """
     unlabelled = np.flatnonzero(graph.y < 0)
     if not 1 <= count <= MOST:
         raise SettingsError(f"n = {count}, but a batch has 1 to {MOST} nodes; label some, fit again, and ask again")
-    if not len(unlabelled):
+    free = unlabelled if among is None else np.intersect1d(unlabelled, among)
+    if not len(free):
         raise GraphError(f"every node of {graph.name} has a label, so there is none to suggest")
     doubt = uncertainty(probabilities)
     rank = pagerank(graph)
     rank /= rank.mean()
     draw = Rng(models[0].seed).child("suggest")
-    candidates = _drawn(unlabelled, doubt * rank, CANDIDATES, draw.child("candidates"))
+    candidates = _drawn(free, doubt * rank, CANDIDATES, draw.child("candidates"))
     targets = _drawn(unlabelled, np.ones(graph.num_nodes), TARGETS, draw.child("targets"))
     apart = np.zeros(graph.num_nodes)
     for nodes in (candidates, targets):
