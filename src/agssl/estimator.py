@@ -29,6 +29,8 @@ from agssl.fitting.fit import split_for
 from agssl.fitting.job import Job
 from agssl.fitting.progress import Progress
 from agssl.fitting.seeds import fit_one, jobs_for
+from agssl.label.check import CheckedLabel, check_labels
+from agssl.label.suggest import Suggestion, suggest
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
 from agssl.store.fitted import FittedModel, judged, load_fitted, save_fitted
@@ -286,6 +288,39 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         """
         check_is_fitted(self, "fitted_")
         return explain_node(*self._on(graph), node)
+
+    def suggest(self, n: int = 20, graph: Any = None) -> list[Suggestion]:
+        """Which nodes without a label to label next, the most useful first, each with a reason in words.
+
+        They are chosen as a batch: nodes that stand for many others of which the model is unsure, and for others than
+        labelled nodes and those before them do.
+
+        Args:
+            n: how many.
+            graph: as for `explain`.
+
+        Example:
+            >>> [(one.node, one.reason) for one in model.suggest(10)]  # doctest: +SKIP
+        """
+        check_is_fitted(self, "fitted_")
+        fitted, target = self._on(graph)
+        hidden = infer(fitted.model, target, self.device).hidden
+        return suggest([fitted], fitted.confidence(fitted.logits), hidden, target, n)
+
+    def check(self) -> list[CheckedLabel]:
+        """The labels of the fitted graph, as networks that had not seen them judge them: the least believed first.
+
+        Without folds (`split="cv:5"` holds out every label), those of validation and test nodes.
+
+        Example:
+            >>> [(one.node, one.label, one.looks_like) for one in model.check() if one.suspect]  # doctest: +SKIP
+        """
+        check_is_fitted(self, "fitted_")
+        if not hasattr(self, "graph_") and not hasattr(self, "run_"):
+            raise DataError("a model file does not carry its labels; load the folder of its run, or fit again")
+        graph = self._own_graph()
+        assert graph.split is not None
+        return check_labels([(self.fitted_, graph.split)], graph)
 
     def plot_weights_by_degree(self, graph: Any = None) -> Figure:
         """A heatmap of the teacher weights by degree (needs the extra `plot`); `graph` as for `explain`."""

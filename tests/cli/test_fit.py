@@ -290,7 +290,7 @@ def test_an_earlier_run_survives_a_failure_and_goes_with_a_success(agssl: Callab
     assert Path("out/run.json").read_text() == before and Run.open("out").fitted(1)
     assert agssl("fit", graph, *GCN, "--seed", 4, *words).code == 0
     assert sorted(path.name for path in Path("out").iterdir()) == [
-        *("config.toml", "metrics.json", "notes.txt", "predictions.csv", "run.json", "seed-4")
+        *("MODEL_CARD.md", "config.toml", "metrics.json", "notes.txt", "predictions.csv", "run.json", "seed-4")
     ]
 
 

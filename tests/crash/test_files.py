@@ -84,7 +84,7 @@ def test_a_run_killed_at_any_file_operation_on_its_way_into_place_is_not_lost(tm
                 kept += 1
                 writer.commit(about, Settings(), "auto", {})
         assert [(path / f"seed-{seed}" / "metrics.json").read_text() for seed in (0, 1)] == ['"new 0"', '"new 1"']
-        names = ["config.toml", "metrics.json", "notes.txt", "run.json", "seed-0", "seed-1"]
+        names = ["MODEL_CARD.md", "config.toml", "metrics.json", "notes.txt", "run.json", "seed-0", "seed-1"]
         assert sorted(os.listdir(path)) == names
     assert number > 20 and 10 < kept < number
 

@@ -51,6 +51,7 @@ def test_everything_comes_back(run: Run, tiny_graph: Graph) -> None:
 def test_the_files_are_those_of_the_documentation(run: Run) -> None:
     files = sorted(str(path.relative_to(run.path)) for path in run.path.rglob("*") if path.is_file())
     assert [name for name in files if "seed-3" not in name] == [
+        "MODEL_CARD.md",
         "config.toml",
         "metrics.json",
         "run.json",

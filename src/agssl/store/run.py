@@ -3,6 +3,7 @@
 run.json             what was run: graph, seeds, versions; the folder is a run when this is there
 config.toml          the settings, to be used again with --config
 metrics.json         the results over all seeds, as `agssl fit --json` prints them
+MODEL_CARD.md        for people: data, labels, what it is worth, its limits
 predictions.csv      node, prediction, probability, label: by the mean probability over all seeds
 seed-0/              of each seed:
   split.npz          train, val, test as node indices, to be used again with --split

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from agssl.store.checkpoints import Record
     from agssl.store.fitted import FittedModel
 
-PREDICTIONS = "predictions.csv"
-_OURS = re.compile(r"config\.toml|metrics\.json|pictures|predictions\.csv|report\.html|seed-\d+")
+PREDICTIONS, MODEL_CARD = "predictions.csv", "MODEL_CARD.md"
+_OURS = re.compile(r"MODEL_CARD\.md|config\.toml|metrics\.json|pictures|predictions\.csv|report\.html|seed-\d+")
 # The same command would break down in the same way again, so there is nothing to go on with.
 _HOPELESS = (TrainingError, GraphError, SettingsError)
 
@@ -110,6 +110,8 @@ class RunWriter:
         """Write what concerns all seeds and put the run in place."""
         import tomli_w
 
+        from agssl.store.model_card import model_card
+
         values = settings.to_dict()
         if settings.patience is None:
             values["patience"] = 0  # TOML knows no None
@@ -117,7 +119,8 @@ class RunWriter:
         write_text(self.staging / "config.toml", tomli_w.dumps(dict(sorted(values.items(), key=_tables_last))))
         write_json(self.staging / "metrics.json", plain(metrics))
         write_json(self.staging / "run.json", plain({**about, "plan": self.unfinished.plan}))
-        names = ["config.toml", "metrics.json", "run.json", *(f"seed-{seed}" for seed in about["seeds"])]
+        write_text(self.staging / MODEL_CARD, model_card(about, settings, split, metrics))
+        names = [MODEL_CARD, "config.toml", "metrics.json", "run.json", *(f"seed-{seed}" for seed in about["seeds"])]
         names += [PREDICTIONS] if (self.staging / PREDICTIONS).exists() else []
         try:
             (self.path / "run.json").unlink(missing_ok=True)  # from here on it is no run, until the new one is whole

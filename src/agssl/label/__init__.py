@@ -1,0 +1,1 @@
+"""Which nodes to label next, and which labels to doubt."""
