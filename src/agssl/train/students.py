@@ -65,8 +65,8 @@ def distil_apart(context: Context, knowledge: Knowledge, student: Student, repla
 
     Where labelled nodes near by teach (`Integrator.reads_edges`), what a student says of a node whose label has taught
     its neighbours is no measure of what it says of others. So students are trained without a part of these labels each,
-    as long as the real one. Where teachers answer in its place (`replaced`), it is what theirs say together. With effort
-    `quick` there is no time for it.
+    as long as the real one. Where teachers answer in its place (`replaced`), it is what theirs say together. With
+    effort `quick` there is no time for it.
     """
     settings = context.settings
     quick = settings.automatic and settings.effort == "quick"
