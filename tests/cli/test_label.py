@@ -76,6 +76,17 @@ def test_check_ranks_labels_and_counts_suspects(agssl: Callable[..., Any], half:
     assert [line.split()[0] for line in shown[1:]] == [one["node"] for one in found]
 
 
+def test_suspects_are_left_out_of_a_fit(
+    agssl: Callable[..., Any], half: tuple[Path, set[str]], graph: Path, quick: tuple[str, ...]
+) -> None:
+    Path("suspects.csv").write_text("node,suspect\nx0,true\nx5,true\nx8,false\n")
+    done = agssl("fit", graph, *quick, "--drop-suspects", "suspects.csv", "--out", "cleaner", "--json")
+    assert done.code == 0, done.err
+    assert "2 of 20 labels are left out" in done.err and json.loads(done.out)["labels"]["train"] == 18
+    checked = {one["node"] for one in json.loads(agssl("check", "cleaner", "--all", "--json").out)}
+    assert len(checked) == 18 and not checked & {"x0", "x5"} and "x8" in checked
+
+
 def test_check_wants_a_run(agssl: Callable[..., Any], half: tuple[Path, set[str]]) -> None:
     done = agssl("check", half[0] / "seed-0" / "model.safetensors")
     assert done.code == 2 and "is a model without the labels of its graph" in done.err

@@ -77,6 +77,9 @@ def add_parser(subparsers: Any) -> None:
         metavar="S",
         help="seconds between checkpoints (default: 10; 0: every epoch)",
     )
+    parser.add_argument(
+        "--drop-suspects", metavar="FILE", help="leave out the labels of the nodes in a file that agssl check -o wrote"
+    )
     parser.add_argument("--track", metavar="WHERE", help="follow training in tensorboard or mlflow (extra track)")
     parser.add_argument(
         "--no-memory-check", dest="memory_check", action="store_false", help="start even if memory may not suffice"
@@ -140,6 +143,12 @@ def run_fit(args: argparse.Namespace) -> int:
     say_weights(graph)
     if graph.missing is not None:
         raise GraphError(graph.missing)
+    if args.drop_suspects is not None:
+        from agssl.label.drop import drop_suspects
+
+        before = int((graph.y >= 0).sum())
+        graph = drop_suspects(graph, args.drop_suspects)
+        say(f"{before - int((graph.y >= 0).sum())} of {before} labels are left out, by {args.drop_suspects}")
     # a split that can't be made shows before the first epoch
     splits = [make_split(plan.split, graph, Rng(seed).child("split")) for seed in plan.seeds]
     from agssl.train.memory import batch_mode, check_memory, jobs_that_fit
