@@ -80,10 +80,11 @@ def _truth(summary: dict[str, Any]) -> list[str]:
     over = f", the mean of {seeds} seeds" if seeds > 1 else ""
     value, low, high = (metric_text(estimate["metric"], estimate[key]) for key in ("value", "low", "high"))
     lines = [
+        *_trust(summary.get("trust")),
+        *_sets(summary.get("coverage")),
         f"labels: {labels['train']:,} trained, {labels['choose']:,} chose, {labels['measure']:,} measured{turns}",
         f"{_PARTS[estimate['measured_on']]} {estimate['metric']}: {value}{over}; 95% interval {low} to {high}",
     ]
-    lines += [*_trust(summary.get("trust")), *_sets(summary.get("coverage"))]
     if "decision" in summary:
         found = summary["decision"]
         right = f"precision {found['precision']:.1%}, recall {found['recall']:.1%} on held-out labels"
@@ -100,9 +101,10 @@ def _trust(found: dict[str, Any] | None) -> list[str]:
         return []
     error = "" if found["pairs_right_se"] is None else f" ± {found['pairs_right_se']:.2f}"
     return [
-        f"trust: teachers disagree on {found['disagreement']:.1%} of the nodes; there the most trusted is right on "
-        f"{found['most_trusted']:.1%}, the best single on {found['best_single']:.1%}, a majority on "
-        f"{found['majority']:.1%}; a right one outweighs a wrong one in {found['pairs_right']:.2f}{error} of the pairs"
+        f"trust: teachers disagree on {found['disagreement']:.1%} of the nodes; right there are",
+        f"  the most trusted {found['most_trusted']:.1%}, the best single {found['best_single']:.1%}, "
+        f"a majority {found['majority']:.1%};",
+        f"  a right one outweighs a wrong one in {found['pairs_right']:.2f}{error} of the pairs",
     ]
 
 
@@ -110,8 +112,8 @@ def _sets(found: dict[str, Any] | None) -> list[str]:
     if found is None:
         return []
     return [
-        f"prediction sets for {found['asked']:.0%}: the true class is in {found['coverage']:.1%} of them; "
-        f"{found['mean_size']:.2f} classes in the mean, several on {found['unsure']:.1%} of the nodes"
+        f"prediction sets for {found['asked']:.0%}: the true class is in {found['coverage']:.1%} of them;",
+        f"  {found['mean_size']:.2f} classes in the mean, several on {found['unsure']:.1%} of the nodes",
     ]
 
 
