@@ -13,6 +13,7 @@ from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.base.world import World, wrap_ddp
 from agssl.config import Settings
+from agssl.ops.adam import Adam
 from agssl.store.checkpoints import Best, CheckpointStore
 from agssl.train.infer import infer_logits
 from agssl.train.loop import Objective, Schedule, by_epoch, train
@@ -75,17 +76,17 @@ def outcome(result: MethodResult) -> dict[str, Any]:
 def first_gradient() -> list[torch.Tensor]:
     """The gradient of the first step of the plain GCN."""
     seen: list[list[torch.Tensor]] = []
-    step = torch.optim.Adam.step
+    step = Adam.step
 
-    def spy(self: torch.optim.Adam, *words: Any) -> Any:
-        seen.append([p.grad.clone() for group in self.param_groups for p in group["params"] if p.grad is not None])
-        return step(self, *words)
+    def spy(self: Adam) -> None:
+        seen.append([p.grad.clone() for p in self.parameters if p.grad is not None])
+        step(self)
 
-    torch.optim.Adam.step = spy  # type: ignore[method-assign]
+    Adam.step = spy  # type: ignore[method-assign]
     try:
         train_method(blocks_graph(), CASES["gcn"], seed=1)
     finally:
-        torch.optim.Adam.step = step  # type: ignore[method-assign]
+        Adam.step = step  # type: ignore[method-assign]
     return seen[0]
 
 
