@@ -18,7 +18,7 @@ from agssl.bench.tables import Table, average_ranks
 
 DEFAULT = (*(name for name in PAPER_DATASETS if name != "ogbn-arxiv"), *PRACTICE)
 _RULES = (
-    "Each baseline has eight settings, of which validation nodes of the same seed and split choose one; test nodes are "
+    "Each baseline has four settings, of which validation nodes of the same seed and split choose one; test nodes are "
     f"read once, for that one. `{BEST}` is the baseline with the best mean on validation nodes over a graph's seeds. "
     "AGSSL has the same settings on all graphs; with the paper's pool, those of the paper's tables. Time is that of "
     "one fit, without the choice of settings."
