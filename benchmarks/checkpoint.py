@@ -73,7 +73,7 @@ def main() -> None:
     keys: list[float] = []
     timed(Checkpoint, "_write", writes)
     timed(CheckpointStore, "checkpoint", keys)
-    settings = Settings(tasks=tuple(args.tasks.split(",")), epochs=args.epochs)
+    settings = Settings(integration="ts", alpha_epochs=None, tasks=tuple(args.tasks.split(",")), epochs=args.epochs)
     results = [measure(dataset, settings, writes, keys) for dataset in args.datasets.split(",")]
     if args.json:
         print(json.dumps(results))

@@ -13,6 +13,7 @@ import numpy as np
 from workers import CLOCKS, Reply, benchmark_graph, peak_mb, single_thread
 
 TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")
+PAPER: dict[str, Any] = {"teachers": ("paper",), "integration": "ts", "alpha_epochs": None}
 
 
 def prepare(reply: Reply, dataset: str, folder: str) -> None:
@@ -48,7 +49,8 @@ def ours(
 
     reply("ready")
     for number in range(rounds):
-        train_method(graph, Settings(epochs=epochs, patience=None, **settings), number, watch=watch, cache=Path(folder))
+        how = Settings(**(PAPER | settings), epochs=epochs, patience=None)
+        train_method(graph, how, number, watch=watch, cache=Path(folder))
     reply((stage, np.diff(ticks).tolist(), peak_mb()))
     reply(("end", [], peak_mb()))
 
@@ -67,7 +69,7 @@ def converge(reply: Reply, dataset: str, folder: str, clock: str, settings: dict
         epochs += 1
 
     start = now()
-    train_method(graph, Settings(**settings), 0, watch=watch, cache=Path(folder))
+    train_method(graph, Settings(**(PAPER | settings)), 0, watch=watch, cache=Path(folder))
     reply({"seconds": now() - start, "epochs": epochs, "peak_mb": peak_mb()})
 
 

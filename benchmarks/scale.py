@@ -104,7 +104,8 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[s
     from agssl.train.methods import train_method
 
     graph = open_packed(folder)
-    settings = Settings(epochs=count, patience=None, alpha=1.0, generations=1, batch=mode, batch_nodes=nodes)
+    how: dict[str, Any] = {"teachers": ("paper",), "integration": "ts", "alpha": 1.0, "generations": 1}
+    settings = Settings(**how, epochs=count, patience=None, batch=mode, batch_nodes=nodes)
     ends: dict[str, list[tuple[float, float]]] = defaultdict(list)
     with Peak() as peak:
 
@@ -137,7 +138,10 @@ def whole(folder: str, cache: str, mode: str, nodes: int, seed: int, changes: di
     from agssl.data.packed import open_packed
     from agssl.fitting.job import Job, fit_seed
 
-    graph, settings = open_packed(folder), Settings(batch=mode, batch_nodes=nodes, **changes)
+    graph, settings = (
+        open_packed(folder),
+        Settings(teachers=("paper",), integration="ts", batch=mode, batch_nodes=nodes, **changes),
+    )
     start = time.perf_counter()
     with Peak() as peak, Progress(1, settings.epochs, True) as progress:
         metrics = fit_seed(Job(graph, settings, cache=Path(cache), threads=2), seed, progress.watch(seed))

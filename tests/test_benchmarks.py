@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS, STUDIES = ROOT / "benchmarks", ROOT / "studies"
 SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
@@ -174,7 +176,9 @@ def test_fit_compares_whole_fits_with_a_revision(run: Run, tmp_path: Path):
 @pytest.mark.skipif(not known("HEAD"), reason="needs git and the repository's history")
 def test_profile_fit_tells_parts_of_a_fit_and_of_a_revision(run: Run):
     words = ("--datasets", "digits", "--against", "HEAD", "--json", "--out", "profile.json")
-    before, now = rows(run("profile_fit", *words, "--options", "--epochs 2 --tasks par --alpha 1 --generations 1"))
+    before, now = rows(
+        run("profile_fit", *words, "--options", "--epochs 2 --tasks par --alpha 1 --generations 1 --integration ts")
+    )
     assert before["side"] == "before" and now["side"] == "now"
     assert now["steps"] == 4 and now["seconds"] > now["imports"] > 0 and now["calls"] > 1000
 

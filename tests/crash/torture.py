@@ -77,7 +77,7 @@ def hash_of_run(out: Path) -> str:
     """All that a run says, but how long it took."""
     digest = hashlib.sha256()
     for path in sorted(out.rglob("*")):
-        if path.is_dir() or path.name in ("run.json", "metrics.json"):
+        if path.is_dir() or path.name in ("run.json", "metrics.json", "MODEL_CARD.md"):
             continue
         digest.update(str(path.relative_to(out)).encode())
         if path.suffix == ".safetensors":  # the order in its header is not always the same

@@ -179,7 +179,7 @@ def test_teachers_that_answer_in_the_students_place_are_smoothed_without_a_nodes
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("agssl.train.methods.worse_than", lambda *_: "less accuracy than that")
-    graph, settings = with_split("per-class:3/10"), Settings(effort="quick", epochs=5, smooth=True)
+    graph, settings = with_split("per-class:3/10"), Settings(teachers=("auto",), epochs=2, smooth=True)
     trained, fitted = train_method(graph.hide_test(), settings), fit(graph, settings).fitted
     assert graph.split is not None and trained.student_logits is not None and fitted.student_logits is not None
     assert np.array_equal(fitted.network_logits, trained.student_logits.numpy())

@@ -161,7 +161,7 @@ ODD = [
 @pytest.mark.parametrize("make", ODD, ids=lambda make: make.__name__)
 def test_an_odd_graph_trains(make, strategy: str) -> None:
     graph = make()
-    result = train_method(graph, Settings(epochs=2, hidden=8, folds=2, strategy=strategy))
+    result = train_method(graph, Settings(teachers=("paper",), epochs=2, hidden=8, folds=2, strategy=strategy))
     assert result.logits.shape == (graph.num_nodes, graph.num_classes)
     assert torch.isfinite(result.logits).all()
     assert result.weights.shape == (graph.num_nodes, 5)
@@ -195,6 +195,6 @@ def test_a_star_of_a_hundred_thousand_leaves_trains(monkeypatch: pytest.MonkeyPa
     split = Split(np.arange(10), np.arange(10, 20), np.arange(20, 30))
     graph = Graph.from_arrays(edges, x, np.arange(leaves + 1) % 2, split=split, notify=False)
     assert graph.degree.max() == leaves
-    result = train_method(graph, Settings(epochs=1, hidden=4, alpha=1.0, generations=1))
+    result = train_method(graph, Settings(teachers=("paper",), epochs=1, hidden=4, alpha=1.0, generations=1))
     assert torch.isfinite(result.logits).all()
     assert result.weights.shape == (leaves + 1, 5)

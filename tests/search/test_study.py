@@ -407,11 +407,12 @@ def test_trim_removes_the_oldest_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("metric", ["roc_auc", "log_loss"])
 def test_a_trial_is_scored_by_the_metric_and_greater_is_better(metric: str) -> None:
     from agssl.fitting.fit import fit
-    from agssl.metrics import measure, softmax
+    from agssl.metrics import measure
 
     half = objective.halved(blocks_graph(), 100)
     assert half.split is not None
     how, nodes = BASE.replace(metric=metric), half.split.test
     value = objective.score(objective.Common({100: half}), objective.TrialSeed(0, 0, how, 100))
-    found = measure(metric, half.y[nodes], softmax(fit(half, how, 100).fitted.logits[nodes]))
+    fitted = fit(half, how, 100).fitted
+    found = measure(metric, half.y[nodes], fitted.confidence(fitted.logits[nodes]))
     assert value == (-found if metric == "log_loss" else found)

@@ -83,7 +83,9 @@ class Batches:
             for group in np.array_split(draw.permutation(len(self.parts)), self.steps):
                 yield np.sort(np.concatenate([self.parts[part] for part in group]))
         else:
-            for seeds in draw.choice(self.graph.num_nodes, (self.steps, self.seeds), replace=False):
+            nodes, wanted = self.graph.num_nodes, self.steps * self.seeds
+            chosen = draw.choice(nodes, wanted, replace=False) if wanted <= nodes else draw.permutation(nodes)
+            for seeds in np.array_split(chosen, self.steps):
                 yield hood(self.graph, seeds, self.fanouts(self.hops), draw)
 
     def with_others(
