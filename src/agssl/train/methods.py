@@ -14,11 +14,12 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.integrate import INTEGRATORS
+from agssl.integrate import INTEGRATORS, Knowledge
+from agssl.metrics import gain
 from agssl.pretext.prepare import alphas_of, check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
-from agssl.train.context import Candidate, Context, MethodResult, Withheld
+from agssl.train.context import Candidate, Context, MethodResult, Teacher, Withheld
 from agssl.train.distill import Student
 from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
@@ -137,12 +138,14 @@ def fit_agssl(context: Context) -> MethodResult:
         context = replace(context, settings=settings.replace(student=settings.student or pool.student))
     else:
         teachers = tuple(train_teacher(context, text) for text in settings.pool)
-    known = [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))]
-    students = distil(context, known)
+    known, students, answers, replaced = taught_by(context, teachers)
+    alone = better_alone(context, teachers, answers)
+    if alone is not None:
+        teachers = (alone,)
+        known, students, answers, replaced = taught_by(context, teachers)
     history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
     history |= {stage: student.network.history for stage, student in students.items()}
     last = list(students.values())[-1]
-    answers, replaced = answering(context, last)
     if not context.trains_again:
         own = last.network.logits if replaced else None
         result = MethodResult(last.network.model, answers.logits, answers.best, history, teachers, last.weights)
@@ -172,6 +175,15 @@ def _said_apart(others: Sequence[Withheld]) -> Tensor:
     return torch.cat([one.logits[torch.from_numpy(one.nodes)] for one in others])[torch.from_numpy(order)]
 
 
+def taught_by(
+    context: Context, teachers: Sequence[Teacher]
+) -> tuple[list[Knowledge], dict[str, Student], Trained, bool]:
+    """What teachers know for each fold, their students by stage, who answers, and whether it is not the student."""
+    known = [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))]
+    students = distil(context, known)
+    return known, students, *answering(context, list(students.values())[-1])
+
+
 def answering(context: Context, student: Student) -> tuple[Trained, bool]:
     """Who answers: the student or, in an automatic pool where they are clearly better, its teachers together."""
     if not context.settings.automatic:
@@ -182,6 +194,19 @@ def answering(context: Context, student: Student) -> tuple[Trained, bool]:
         return student.network, False
     log.warning(f"the student has {worse} of its teachers together: these answer in its place")
     return replace(teachers, best=student.network.best | teachers.best), True
+
+
+def better_alone(context: Context, teachers: Sequence[Teacher], answers: Trained) -> Teacher | None:
+    """The best of an automatic pool's teachers, where what was made of all of them is clearly worse than it."""
+    if not context.settings.automatic or len(teachers) == 1:
+        return None
+    metric = context.problem.metric
+    best = max(teachers, key=lambda teacher: gain(metric, teacher.network.best[f"val_{metric}"]))
+    worse = worse_than(context.problem, answers, best.network)
+    if not worse:
+        return None
+    log.warning(f"what was made of the teachers has {worse} of {best.name} alone: it teaches without the others")
+    return best
 
 
 FITTERS: dict[str, Callable[[Context], MethodResult]] = {
