@@ -3,9 +3,9 @@
 python benchmarks/fit.py [--datasets cora,citeseer] [--against 7c586cd] [--repeats 3] [--seeds 1] [--json]
 
 Each fit is one `agssl fit DATASET --teachers paper` (without it, where a revision has no other pool) in a process of
-its own, with a cache of its own: wall clock of the whole command, imports and preparation included, on all cores that the
-command takes by itself. Both sides take turns. With `--seeds N`, the fits are those of the seeds 0 to N-1, one command
-each, and accuracies are paired on them.
+its own, with a cache of its own: wall clock of the whole command, imports and preparation included, on all cores that
+the command takes by itself. Both sides take turns. With `--seeds N`, the fits are those of the seeds 0 to N-1, one
+command each, and accuracies are paired on them.
 """
 
 from __future__ import annotations
