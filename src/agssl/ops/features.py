@@ -12,7 +12,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -59,9 +58,12 @@ class Inputs:
     @classmethod
     def over(cls, x: Features, device: str = "cpu") -> Inputs:
         """A matrix of features, or of what was made of them; a sparse one with few zeros becomes dense."""
-        if sp.issparse(x) and DENSE * np.prod(x.shape) < x.nnz and np.prod(x.shape) <= MOST_NUMBERS:
+        if not isinstance(x, np.ndarray):
+            numbers = x.shape[0] * x.shape[1]
+            if x.nnz <= DENSE * numbers or numbers > MOST_NUMBERS:
+                return cls(from_scipy(x).to(device))
             x = x.toarray()
-        return cls(from_scipy(x).to(device) if sp.issparse(x) else torch.from_numpy(x).to(device))
+        return cls(torch.from_numpy(x).to(device))
 
     @property
     def rows(self) -> int:
