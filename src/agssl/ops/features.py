@@ -24,7 +24,7 @@ from agssl.ops.tiles import permute_rows
 
 _ALL = slice(None)
 DENSE = 0.15  # share of values that are not zero, above which a dense product is faster than a sparse one
-MOST_NUMBERS = 1 << 28  # of a matrix that is made dense
+MOST_NUMBERS = 1 << 26  # of a matrix that is made dense
 WIDE = 128  # dense features, from which on dropout comes after Â, and is the same for blocks of rows
 BLOCK = (
     512  # rows of wide dense features that lose the same ones by dropout, so that their product needs but the others
