@@ -145,7 +145,7 @@ class Inputs:
         if isinstance(self.matrix, Csr):
             found = tuple(multiply(self.matrix, weight) for weight in weights)
         elif self.pending is None or not self.wide:
-            dropped = self._dropped()
+            dropped = self._dropped().to(weights[0].dtype)
             found = tuple(dropped @ weight for weight in weights)
         else:
             found = _DropoutProduct.apply(self._by_columns(), *self.pending, *weights)
