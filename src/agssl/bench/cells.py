@@ -55,7 +55,7 @@ class Cell:
     @property
     def strategy(self) -> str | None:
         """jt or pf; None for a plain GCN, where there is nothing to choose."""
-        return None if self.settings.method == "gcn" else self.settings.strategy
+        return self.settings.strategy if self.settings.has_strategy else None
 
     @property
     def teacher_group(self) -> tuple[str, int, str, bool]:
