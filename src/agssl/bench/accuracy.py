@@ -78,6 +78,7 @@ class AccuracyTable:
     extra: tuple[Method, ...] = ()  # rows that are there where they have been run
     whose: str = "the paper's"  # the published figures
     pretrained: bool = True  # whether there is a part on pre-training, too
+    chosen: bool = True  # whether AGSSL is also shown with the scheme that validation chooses
     paired: str = PAIRED  # what differences to GCN are about
 
     def strategies(self, scope: Scope) -> tuple[str, ...]:
@@ -132,7 +133,7 @@ class AccuracyTable:
             entries, title = self.entries(scope, records, strategy), f"{self.title}, {STRATEGIES[strategy]}"
             sheets += accuracy_sheets(title, entries, whose=self.whose)
             rows += [entry.to_dict() for entry in entries]
-            if LF in methods and TS in methods:
+            if self.chosen and LF in methods and TS in methods:
                 chosen = [choose_scheme(scope, records, dataset, strategy, self.published) for dataset in datasets]
                 sheets.append(_chosen_sheet(title, chosen))
         read = labels_note(scope, methods, datasets)

@@ -34,6 +34,7 @@ _RIVALS = AccuracyTable(
     paper.rival,
     whose="the published figures",
     pretrained=False,
+    chosen=False,
 )
 
 

@@ -165,10 +165,12 @@ def accuracy_sheets(
         frozenset((r, c) for r, c in best if r is not None),
     )
     published, known = average_ranks({row: {c: _published(at[row, c]) for c in columns} for row in rows})
+    of_paper = whose == "the paper's"
+    absent, where = ("not in the paper", "in the paper") if of_paper else ("not published", f"of {whose}")
     theirs = Sheet(
         f"{title}: ours minus {whose} ({whose} in brackets)",
-        ("", *columns, f"average rank of {whose}{_over(known, columns)}"),
-        tuple((row, *(paper_text(at[row, c]) for c in columns), _rank(published, row)) for row in rows),
+        ("", *columns, f"average rank {where}{_over(known, columns)}"),
+        tuple((row, *(paper_text(at[row, c], absent) for c in columns), _rank(published, row)) for row in rows),
     )
     gains = Sheet(
         f"{title}: paired difference to GCN on the same seeds and splits, with its 95% interval",
@@ -210,10 +212,10 @@ def some_seeds(seeds: int, wanted: int) -> str:
     return "" if seeds == wanted else f" ({seeds} of {wanted} seeds)"
 
 
-def paper_text(entry: Entry) -> str:
+def paper_text(entry: Entry, absent: str = "not in the paper") -> str:
     """The difference to the paper, and the paper's number, with the number of seeds where some are missing."""
     if entry.paper is None:
-        return "not published"
+        return absent
     spread = "" if entry.paper[1] is None else f" ± {entry.paper[1]:.2f}"
     theirs = f" ({entry.paper[0]:.2f}{spread})"
     if entry.difference is None:
