@@ -5,7 +5,7 @@ With what the perceptron says of a node alone, p_v = softmax(MLP(x_v)), and the 
     f_v <- a_v sum_{u in N(v) and v} w_uv f_u + (1 - a_v) p_v,   w_uv = exp(c_u) / sum_{u' in N(v) and v} exp(c_u')
 
 where f starts as p, training nodes are set to their labels before each step and at the end, and a_v = sigmoid(.) and c_v
-are numbers of each node that learn (CPF-tra). The student minimises the mean of |f_v - t_v|_2 over all other nodes, t being
+are numbers of each node that learn (CPF-tra). The student minimises sum_v |f_v - t_v|_2 over all other nodes, t being
 the probabilities of the teacher: the encoder trained on the labels. Its numbers belong to nodes, so it answers for the
 fitted graph; of other graphs the perceptron speaks alone.
 """
@@ -33,7 +33,7 @@ from agssl.train.evaluate import validation
 from agssl.train.loop import Objective, Training, train
 from agssl.train.problem import Problem
 
-STUDENT = "mlp:head=linear:weight_decay=0.01:input_dropout=0.6"  # where none is named
+STUDENT = "mlp:head=linear:weight_decay=0.01:input_dropout=0.6:dropout=0.6"  # where none is named
 TINY = 1e-12  # of a probability, before its logarithm is taken
 
 
@@ -61,8 +61,12 @@ def propagate_labels(
 
 
 def distance(said: Tensor, taught: Tensor) -> Tensor:
-    """1/n sum_v |f_v - t_v|_2 of rows of probabilities [n, C]."""
-    return (said - taught).square().sum(1).clamp_min(TINY).sqrt().mean()
+    """sum_v |f_v - t_v|_2 of rows of probabilities [n, C].
+
+    A sum and no mean: each number of a node has but this node's neighbourhood to learn from, and weight decay would
+    outweigh a share of 1/n of it.
+    """
+    return (said - taught).square().sum(1).clamp_min(TINY).sqrt().sum()
 
 
 class Propagation(nn.Module):
