@@ -39,7 +39,9 @@ def test_the_authors_tables_have_the_cells_of_the_random_ones(name: str) -> None
     cells = ARTIFACTS[f"{name}-authors"].cells(scope)
     assert {cell.split for cell in cells} == {"authors"}
     assert {cell.dataset for cell in cells} == {"cs", "physics", "photo", "computers"}
-    drawn = {replace(c, curves=False).key for c in ARTIFACTS[name].cells(scope) if c.dataset in on_authors(scope).datasets}
+    drawn = {
+        replace(c, curves=False).key for c in ARTIFACTS[name].cells(scope) if c.dataset in on_authors(scope).datasets
+    }
     assert {replace(cell, split="benchmark").key for cell in cells} == drawn
     assert {cell.strategy for cell in cells} >= ({"jt", "pf"} if name == "table1" else {"jt"})
 

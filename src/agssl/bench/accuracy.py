@@ -94,7 +94,11 @@ class AccuracyTable:
         run = {
             method.name
             for method in self.extra
-            if any(cell in records for strategy in self.strategies(scope) for cell in _all(scope, method, datasets, strategy))
+            if any(
+                cell in records
+                for strategy in self.strategies(scope)
+                for cell in _all(scope, method, datasets, strategy)
+            )
         }
         wanted = {method.name for method in methods} | run
         return tuple(method for name, method in TABLE_METHODS.items() if name in wanted)

@@ -40,8 +40,8 @@ def split_worth(table: AccuracyTable, scope: Scope, records: Records, strategy: 
     columns = list(dict.fromkeys(entry.column for entry in entries))
     at = {(entry.row, entry.column): entry for entry in entries}
     return Sheet(
-        f"{table.title}, {STRATEGIES[strategy]}: the mean on the authors' split minus that on random splits (in brackets "
-        "ours minus the paper's: on random splits, then on the authors')",
+        f"{table.title}, {STRATEGIES[strategy]}: the mean on the authors' split minus that on random splits (in "
+        "brackets ours minus the paper's: on random splits, then on the authors')",
         ("", *columns),
         tuple((row, *(_worth(at[row, c], drawn.get((row, c))) for c in columns)) for row in rows),
     )

@@ -25,9 +25,7 @@ from agssl.bench.records import Records
 from agssl.bench.scope import PAPER_DATASETS, Scope
 
 DATASETS = tuple(name for name in PAPER_DATASETS if name != "ogbn-arxiv")
-_EQUAL = AccuracyTable(
-    "Equal labels", (GCN, *EQUAL, AVERAGE, LF, TS, *CROSSFIT), paper.table1, pretrained=False
-)
+_EQUAL = AccuracyTable("Equal labels", (GCN, *EQUAL, AVERAGE, LF, TS, *CROSSFIT), paper.table1, pretrained=False)
 _RIVALS = AccuracyTable(
     "Rivals",
     (GCN, JOAO, VANILLA, AUTOSSL, *MIXED, LF, TS, *BEST),

@@ -218,8 +218,8 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split",
         metavar="HOW",
-        help="auto (default: the split of the data, else cv:5), cv:5, holdout:0.2, benchmark, public, public:3, authors, "
-        "random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
+        help="auto (default: the split of the data, else cv:5), cv:5, holdout:0.2, benchmark, public, public:3, "
+        "authors, random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
     )
     parser.add_argument("--config", metavar="FILE", help="TOML file with settings, and split and seeds if need be")
     parser.add_argument(

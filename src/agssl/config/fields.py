@@ -53,8 +53,8 @@ class SettingFields:
         kind=Choice(names=METHODS),
         help="what to train: agssl (one teacher per task, distilled into a student), gcn (the encoder on labels "
         "alone), single (one task), joint (all tasks in one network), autossl (joint with task weights that are "
-        "searched), pareto (joint, weights by the minimum-norm point of the tasks' gradients), auxts (joint, weights by how "
-        "gradients agree with the labels'), grand (random views that must agree), cpf (label propagation that learns, "
+        "searched), pareto (joint, weights by the minimum-norm point of the tasks' gradients), auxts (joint, weights "
+        "by how gradients agree with the labels'), grand (random views that must agree), cpf (label propagation that learns, "
         "taught by the encoder)",
     )
     tasks: tuple[str, ...] = setting(

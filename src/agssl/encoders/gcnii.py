@@ -3,8 +3,8 @@
     H_0 = relu(X W_0 + b_0)
     H_l = relu(((1 - alpha) Â H_{l-1} + alpha H_0) ((1 - beta_l) I + beta_l W_l)),   beta_l = log(theta / l + 1)
 
-for l = 1, ..., layers (Eq. 5). Rows that travel block by block (`agssl.train.infer`) are [H_l | H_0], side by side: H_0 is
-not negative, so ReLU leaves it as it is.
+for l = 1, ..., layers (Eq. 5). Rows that travel block by block (`agssl.train.infer`) are [H_l | H_0], side by side:
+H_0 is not negative, so ReLU leaves it as it is.
 """
 
 from __future__ import annotations

@@ -50,9 +50,7 @@ class Grand(Task):
     space: ClassVar[Mapping[str, tuple]] = {"share": (0.3, 0.5, 0.7), "temperature": (0.3, 0.5, 1.0), "views": (2, 4)}
     needs_classes: ClassVar[bool] = True
 
-    def __init__(
-        self, share: float = 0.5, temperature: float = 0.5, views: int = 2, consistency: float = 1.0
-    ) -> None:
+    def __init__(self, share: float = 0.5, temperature: float = 0.5, views: int = 2, consistency: float = 1.0) -> None:
         check_share(self.name, share=share)
         check_positive(self.name, temperature=temperature, consistency=consistency)
         check_count(self.name, views=views)

@@ -1,11 +1,11 @@
-"""JOAO on nodes: contrast two views whose kinds are drawn from a distribution that turns to the hardest (You et al. 2021).
+"""JOAO on nodes: two views of kinds that are drawn from a distribution that turns to the hardest (You et al. 2021).
 
 JOAO trains an encoder and a distribution p over pairs of augmentations against each other:
 
     min over theta of E_p [L(theta; a, b)],   p = argmax over the simplex of  sum p_ab L_ab - gamma/2 |p - 1/n|^2
 
-by steps of projected gradient ascent, p <- P(p + rate (L - gamma (p - 1/n))), where P projects onto the simplex. There it
-contrasts graphs; here L is GRACE's loss on nodes.
+by steps of projected gradient ascent, p <- P(p + rate (L - gamma (p - 1/n))), where P projects onto the simplex. There
+it contrasts graphs; here L is GRACE's loss on nodes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """AUX-TS: auxiliary tasks weighed by how their gradients agree with that of the labels (Han et al., KDD 2021).
 
-Fine-tuning goes on with the tasks of the pre-training beside the labels. The weight of task k at a step is the cosine of
-its gradient and the labels', by the encoder's parameters, where it is positive:
+Fine-tuning goes on with the tasks of the pre-training beside the labels. The weight of task k at a step is the cosine
+of its gradient and the labels', by the encoder's parameters, where it is positive:
 
     lambda_k = max(0, cos(grad L_k, grad L_task)),   L = L_task + sum_k alpha_k lambda_k L_k
 

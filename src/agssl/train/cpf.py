@@ -4,9 +4,9 @@ With what the perceptron says of a node alone, p_v = softmax(MLP(x_v)), and the 
 
     f_v <- a_v sum_{u in N(v) and v} w_uv f_u + (1 - a_v) p_v,   w_uv = exp(c_u) / sum_{u' in N(v) and v} exp(c_u')
 
-where f starts as p, training nodes are set to their labels before each step and at the end, and a_v = sigmoid(.) and c_v
-are numbers of each node that learn (CPF-tra). The student minimises sum_v |f_v - t_v|_2 over all other nodes, t being
-the probabilities of the teacher: the encoder trained on the labels. Its numbers belong to nodes, so it answers for the
+where f starts as p, training nodes are set to their labels before each step and at the end, and a_v = sigmoid(.) and
+c_v are numbers of each node that learn (CPF-tra). The student minimises sum_v |f_v - t_v|_2 over all other nodes, t
+being the probabilities of the teacher: the encoder trained on the labels. Its numbers belong to nodes, so it answers for the
 fitted graph; of other graphs the perceptron speaks alone.
 """
 
@@ -127,7 +127,12 @@ def _train(student: Propagation, taught: Tensor, training: Training, rng: Rng) -
     checkpoint = None
     if training.checkpoints is not None:
         checkpoint = training.checkpoints.checkpoint(
-            student, problem=problem.fingerprint, taught=taught, steps=student.steps, schedule=training.schedule, rng=rng
+            student,
+            problem=problem.fingerprint,
+            taught=taught,
+            steps=student.steps,
+            schedule=training.schedule,
+            rng=rng,
         )
     best, history = Best(), []
     run = partial(train, student, list(student.parameters()), Objective(losses, problem.score, measured))

@@ -1,12 +1,12 @@
 """GRAND: random propagation and consistency, as a method of its own (Feng et al., NeurIPS 2020).
 
-S views of the graph, each with the features of a random share of nodes dropped (DropNode) before they are spread. All must
-classify the training nodes, and agree on all others with their sharpened mean:
+S views of the graph, each with the features of a random share of nodes dropped (DropNode) before they are spread. All
+must classify the training nodes, and agree on all nodes with their sharpened mean:
 
     L = 1/S sum_s CE(y, p^s) + lambda / S sum_s |p^s - q|^2           (Eqs. 3 and 5, `agssl.pretext.grand`)
 
-As a task (`--method single --tasks grand`) this stands beside the loss of the network's own pass; here it is all there is.
-The paper's network is `--encoder mixed`: a perceptron on the mean of X, ÂX, ..., Â^K X.
+As a task (`--method single --tasks grand`) this stands beside the loss of the network's own pass; here it is all there
+is. The paper's network is `--encoder mixed`: a perceptron on the mean of X, ÂX, ..., Â^K X.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ With unit gradients u_k of the task losses by the encoder, the weights of a step
 
     min over lambda of |sum_k lambda_k u_k|^2,   lambda_k >= 0,   sum_k lambda_k = 1
 
-The vector found is a direction in which no task's loss rises, or zero: then no such direction is left (a Pareto stationary
-point). The labels' loss counts in full beside it, as in `joint`, where lambda_k = 1/K.
+The vector found is a direction in which no task's loss rises, or zero: then no such direction is left (a Pareto
+stationary point). The labels' loss counts in full beside it, as in `joint`, where lambda_k = 1/K.
 """
 
 from __future__ import annotations
