@@ -54,8 +54,8 @@ class SettingFields:
         help="what to train: agssl (one teacher per task, distilled into a student), gcn (the encoder on labels "
         "alone), single (one task), joint (all tasks in one network), autossl (joint with task weights that are "
         "searched), pareto (joint, weights by the minimum-norm point of the tasks' gradients), auxts (joint, weights "
-        "by how gradients agree with the labels'), grand (random views that must agree), cpf (label propagation that learns, "
-        "taught by the encoder)",
+        "by how gradients agree with the labels'), grand (random views that must agree), cpf (label propagation that "
+        "learns, taught by the encoder)",
     )
     tasks: tuple[str, ...] = setting(
         default=(),

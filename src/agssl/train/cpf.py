@@ -6,8 +6,8 @@ With what the perceptron says of a node alone, p_v = softmax(MLP(x_v)), and the 
 
 where f starts as p, training nodes are set to their labels before each step and at the end, and a_v = sigmoid(.) and
 c_v are numbers of each node that learn (CPF-tra). The student minimises sum_v |f_v - t_v|_2 over all other nodes, t
-being the probabilities of the teacher: the encoder trained on the labels. Its numbers belong to nodes, so it answers for the
-fitted graph; of other graphs the perceptron speaks alone.
+being the probabilities of the teacher: the encoder trained on the labels. Its numbers belong to nodes, so it answers
+for the fitted graph; of other graphs the perceptron speaks alone.
 """
 
 from __future__ import annotations
