@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agssl.base.errors import SettingsError
 from agssl.base.install import install_line
 from agssl.cli.common import say
-from agssl.config import DESCRIBED, RUN_KEYS, Settings, none_for_zero, read_toml
+from agssl.config import DESCRIBED, RUN_KEYS, WHOLE, Settings, none_for_zero, read_toml
 from agssl.config.kinds import Flag, Kind
 from agssl.shipped import settings_for
 
@@ -167,8 +167,11 @@ def check_workers(args: argparse.Namespace, settings: Settings) -> None:
     several = f"workers = {args.workers}"
     if not with_ray(args):
         raise SettingsError(f"{several} are processes of Ray; add --ray, or --ray-address of a cluster")
-    if settings.method == "autossl":
-        raise SettingsError(f"{several} share mini-batches, but autossl searches on the whole graph; leave them out")
+    if settings.method in WHOLE:
+        does = f"{settings.method} {WHOLE[settings.method]} the whole graph"
+        raise SettingsError(f"{several} share mini-batches, but {does}; leave them out")
+    if settings.method in ("pareto", "auxts"):
+        raise SettingsError(f"{several} average gradients, but {settings.method} compares them; leave them out")
     if settings.batch == "full":
         raise SettingsError(f"{several} share mini-batches, but a step sees the whole graph; choose --batch partition")
     if (args.jobs or 1) > 1:
@@ -216,7 +219,7 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
         "--split",
         metavar="HOW",
         help="auto (default: the split of the data, else cv:5), cv:5, holdout:0.2, benchmark, public, public:3, "
-        "random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
+        "authors, random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
     )
     parser.add_argument("--config", metavar="FILE", help="TOML file with settings, and split and seeds if need be")
     parser.add_argument(

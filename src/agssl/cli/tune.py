@@ -156,7 +156,7 @@ def _write(search: Search, found: Found, args: argparse.Namespace, out: Path, co
         "dataset": search.dataset,
         "method": settings.method,
         "integration": settings.integration if settings.method == "agssl" else None,
-        "strategy": None if settings.method == "gcn" else settings.strategy,
+        "strategy": settings.strategy if settings.has_strategy else None,
         "tuning_seeds": seeds,
         "trials": counts,
         "best": {"trial": found.trial, "score": found.score, "settings": effective(settings)},

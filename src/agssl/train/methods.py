@@ -19,11 +19,16 @@ from agssl.metrics import gain
 from agssl.pretext.prepare import alphas_of, check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
+from agssl.train.auxts import Agreement
 from agssl.train.context import Candidate, Context, MethodResult, Teacher, Withheld
+from agssl.train.cpf import fit_cpf
 from agssl.train.distill import Student
+from agssl.train.grand import fit_grand
 from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
+from agssl.train.mixed import fit_mixed
 from agssl.train.network import Trained, WeightedTask
+from agssl.train.pareto import MinimumNorm
 from agssl.train.pool import find_pool
 from agssl.train.students import distil, distil_again, distil_apart
 from agssl.train.teachers import collect_knowledge, train_teacher
@@ -215,4 +220,8 @@ FITTERS: dict[str, Callable[[Context], MethodResult]] = {
     "joint": fit_joint,
     "autossl": fit_autossl,
     "agssl": fit_agssl,
+    "pareto": lambda context: fit_mixed(context, joint_choices(context), MinimumNorm()),
+    "auxts": lambda context: fit_mixed(context, joint_choices(context), Agreement()),
+    "grand": fit_grand,
+    "cpf": fit_cpf,
 }
