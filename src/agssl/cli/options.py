@@ -47,7 +47,7 @@ def _reader(kind: Kind) -> Callable[[str], Any]:
     return read
 
 
-def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_graph(parser: argparse.ArgumentParser, *, required: bool = True, more_labels: bool = True) -> None:
     """The graph and how to read it."""
     text = "a dataset's name, a file or a folder"
     if required:
@@ -61,12 +61,13 @@ def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None
     )
     parser.add_argument("--knn-metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
     parser.add_argument("--label", metavar="COLUMN", help=f"the column with the labels (default: label){same}")
-    parser.add_argument(
-        "--labels",
-        metavar="FILE",
-        help="CSV (id,label) with labels that complete or replace those of the graph, or are the only ones of a dataset "
-        "(default: labels.csv in the graph's folder, if it is there; none leaves that alone)",
-    )
+    if more_labels:
+        parser.add_argument(
+            "--labels",
+            metavar="FILE",
+            help="CSV (id,label) with labels that complete or replace those of the graph, or are the only ones of a "
+            "dataset (default: labels.csv in the graph's folder, if it is there; none leaves that alone)",
+        )
     add_weights(parser, same)
     add_tables(parser, same, encodes=required)
 
