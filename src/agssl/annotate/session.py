@@ -26,7 +26,7 @@ from agssl.store.run_writer import node_names
 
 AHEAD = 40  # nodes that are chosen at a time
 AWAY = 60.0  # seconds without a word from a tab, after which others may have its node
-RECENT = 12  # labels that are shown
+RECENT = 8  # labels that are shown
 STEPS = 1000  # that can be undone
 
 

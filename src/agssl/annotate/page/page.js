@@ -20,13 +20,12 @@ let chosen = false; // whether it was chosen here, and not suggested
 let busy = false;
 
 async function ask(call, body) {
-  const query = new URLSearchParams({ tab, ...(body === undefined ? {} : {}) });
-  const options = body === undefined
-    ? {}
-    : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ tab, ...body }) };
+  const reads = body === undefined;
+  const address = reads ? `api/${call}${call.includes("?") ? "&" : "?"}tab=${tab}` : `api/${call}`;
+  const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ tab, ...body }) };
   let answer;
   try {
-    answer = await fetch(body === undefined ? `api/${call}${call.includes("?") ? "&" : "?"}${query}` : `api/${call}`, options);
+    answer = await fetch(address, reads ? {} : options);
   } catch {
     throw new Error("agssl label does not answer. All labels that were given so far are on disk; start it again, and open the address that it prints.");
   }
@@ -75,6 +74,7 @@ function verdict(node) {
     made.append(dot(node.guess, false), `${node.guess} ${Math.round(100 * node.sure)}%`);
     made.classList.add("guess");
   } else made.append("no label");
+  made.title = made.textContent; // long ones are cut off in lists
   if (node.label === null) made.classList.add("guess");
   return made;
 }
