@@ -99,7 +99,9 @@ def fitted(dataset: str, labels: Path, graph: Graph, truth: list[str], words: li
         summary = json.loads(done.stdout)
         known = set(read_label_file(labels))
         with open(run / "predictions.csv", encoding="utf-8", newline="") as file:
-            right = [row["prediction"] == truth[int(row["node"])] for row in csv.DictReader(file) if row["node"] not in known]
+            right = [
+                row["prediction"] == truth[int(row["node"])] for row in csv.DictReader(file) if row["node"] not in known
+            ]
     return {"accuracy": float(np.mean(right)), "nodes": len(right), "estimate": summary["estimate"]}
 
 

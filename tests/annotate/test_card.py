@@ -52,8 +52,9 @@ def test_of_many_features_the_unusual_ones_are_shown() -> None:
 
 
 def test_sparse_features_without_names_are_numbered(tiny_graph: Graph) -> None:
-    import scipy.sparse as sp
     from dataclasses import replace
+
+    import scipy.sparse as sp
 
     x = sp.csr_matrix(np.eye(12, 30, k=3, dtype=np.float32))
     found = Cards(replace(tiny_graph, x=x)).columns(2)

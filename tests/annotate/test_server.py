@@ -70,7 +70,9 @@ def test_nothing_is_read_or_written_without_the_token(client: Client, path: Path
     assert not path.exists()
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "[", "10.0.0.1:{port}"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "[", "10.0.0.1:{port}"]
+)
 def test_a_name_that_was_pointed_here_is_refused(client: Client, path: Path, host: str) -> None:
     host = host.format(port=urlsplit(client.address).port)
     assert client.get("api/state?tab=t", Host=host).status == 403
@@ -84,7 +86,9 @@ def test_localhost_is_this_machine_as_well(client: Client) -> None:
     assert client.get("api/state?tab=t", Host=f"localhost:{port}").status == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:{port}", "http://localhost:{port}"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:{port}", "http://localhost:{port}"]
+)
 def test_another_origin_can_neither_read_nor_write(client: Client, path: Path, origin: str) -> None:
     origin = origin.format(port=urlsplit(client.address).port)
     assert client.get("api/state?tab=t", Origin=origin).status == 403
@@ -140,9 +144,7 @@ def test_many_clients_at_once_lose_nothing(client: Client, path: Path) -> None:
     assert read_label_file(path) == {str(node): "ab"[node % 2] for node in range(60)}
 
 
-def test_a_full_disk_is_said_and_nothing_counted(
-    client: Client, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_said_and_nothing_counted(client: Client, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client.label(1, "a")
 
     def full(*args: object) -> None:
@@ -169,7 +171,9 @@ def test_on_all_addresses_only_numbers_and_its_own_name_are_let_in(path: Path, t
 
 def test_names_are_sent_as_they_are(tmp_path: Path) -> None:
     evil = '</script><img src=x onerror="alert(1)">'
-    graph = replace(blocks_graph(60), y=np.full(60, -1), classes=(), node_names=np.array([f"{evil}{i}" for i in range(60)]))
+    graph = replace(
+        blocks_graph(60), y=np.full(60, -1), classes=(), node_names=np.array([f"{evil}{i}" for i in range(60)])
+    )
     with served(graph, tmp_path / "labels.csv") as (client, _):
         assert client.label(3, evil).status == 200
         assert client.get("api/node?node=3").json["name"] == f"{evil}3"

@@ -54,7 +54,7 @@ def test_first_nodes_are_spread_over_the_blocks_and_never_known_ones() -> None:
 
 
 def test_labels_are_on_disk_when_they_are_acknowledged(session: Session, path: Path) -> None:
-    for name in ("ant", "größer, \"kleiner\"", "ant"):
+    for name in ("ant", 'größer, "kleiner"', "ant"):
         card = session.next("t")
         session.label("t", card["node"], name, None)
         assert rows(path)[card["name"]] == name
@@ -164,7 +164,14 @@ def test_what_was_there_is_gone_on_with(bare: Graph, path: Path) -> None:
 def test_what_a_fit_says_is_shown_and_followed(session: Session) -> None:
     probabilities = np.full(90, 0.4)
     session.learn(
-        Learned(4, {"metric": "accuracy", "value": 0.5, "low": 0.2, "high": 0.8}, 1.0, [(70, "why")], ["ant"] * 90, probabilities)
+        Learned(
+            4,
+            {"metric": "accuracy", "value": 0.5, "low": 0.2, "high": 0.8},
+            1.0,
+            [(70, "why")],
+            ["ant"] * 90,
+            probabilities,
+        )
     )
     card = session.next("t")
     assert card["node"] == 70 and card["reason"] == "why" and (card["guess"], card["sure"]) == ("ant", 0.4)

@@ -98,15 +98,18 @@ class Cards:
         """Mean and standard deviation of each feature over some nodes; 1 where all are alike."""
         n = self.graph.num_nodes
         some = np.sort(Rng(0).child("cards").numpy().choice(n, min(n, SAMPLE), replace=False))
-        rows = self.graph.x[some]
-        rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+        rows = _dense(self.graph.x[some])
         deviation = rows.std(0)
         return rows.mean(0), np.where(deviation > 0, deviation, 1)
 
 
 def _row(x: Any, node: int) -> np.ndarray:
-    row: np.ndarray = x[[node]].toarray()[0] if sp.issparse(x) else np.asarray(x[node])
-    return row
+    return _dense(x[[node]])[0]
+
+
+def _dense(x: Any) -> np.ndarray:
+    found: np.ndarray = x.toarray() if sp.issparse(x) else np.asarray(x)
+    return found
 
 
 def _text(raw: Any, name: str, node: int) -> str:

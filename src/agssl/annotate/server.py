@@ -61,7 +61,9 @@ class LabelServer(ThreadingHTTPServer):
             self.address_family = family
             super().__init__((str(address[0]), port), _Handler)
         except (OSError, OverflowError) as error:
-            raise SettingsError(f"can't listen on {host} port {port}: {error}; choose others by --host, --port") from error
+            raise SettingsError(
+                f"can't listen on {host} port {port}: {error}; choose others by --host, --port"
+            ) from error
 
     def server_bind(self) -> None:
         """Take the port; unlike the one of `http.server`, without asking the network for our name."""

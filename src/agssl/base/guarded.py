@@ -40,7 +40,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 def main(command: Sequence[str], owner: int) -> int:
     """Run the command until it ends, or until the pipe from its owner does; gives its exit code."""
     if hasattr(os, "nice"):
-        os.nice(NICE)
+        os.nice(max(0, NICE - os.nice(0)))  # os.nice(0) is what it is now
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
     def watch() -> None:

@@ -12,7 +12,17 @@ from typing import Any
 
 from agssl.base.errors import SettingsError
 from agssl.cli.common import command_parser, json_text, say
-from agssl.cli.options import add_graph, add_jobs, add_seeds, add_settings, given_settings, make_plan, reading
+from agssl.cli.options import (
+    add_compute,
+    add_graph,
+    add_jobs,
+    add_seeds,
+    add_settings,
+    check_jobs,
+    given_settings,
+    make_plan,
+    reading,
+)
 from agssl.cli.plugins import add_plugins
 
 _EXAMPLES = """\
@@ -44,6 +54,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--no-fit", dest="fit", action="store_false", help="no fits in the background")
     parser.add_argument("--json", action="store_true", help="at the end, print one JSON value on stdout")
     add_seeds(parser)
+    add_compute(parser)
     add_jobs(parser, "seeds and teachers of the fits", "1")
     add_plugins(parser)
     add_settings(parser)
@@ -111,8 +122,12 @@ def _tell(session: Any, args: argparse.Namespace, words: Sequence[str]) -> None:
 def _fit_words(args: argparse.Namespace) -> tuple[list[str], list[str]]:
     """What was said to `agssl fit`, and what the background adds to it; settings that can't be show here."""
     plan = make_plan(args)
+    check_jobs(args)
     if not 0 <= args.port <= 65535:
         raise SettingsError(f"port = {args.port}, but ports are 0 (any that is free) to 65535")
+    from agssl.fitting.job import check
+
+    check(plan.settings, args.device, args.threads)
     words, given = [], list(args.argv)
     given.remove("label")
     while given:

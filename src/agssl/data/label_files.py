@@ -93,8 +93,9 @@ def with_label_file(graph: Graph, path: Path, split: Split | None = None, requir
     log.info("%d labels from %s%s", len(found), path, instead)
     labels, classes, kind = clean_labels(read_labels(names.tolist()), required=required)
     grown = [check_split(_grown(one, nodes), labels) for one in (*splits, *([split] if split else []))]
-    about = {"split": grown.pop() if split else None, "splits": tuple(grown), "named": False}
-    return replace(graph, y=labels, classes=classes, class_kind=kind, **about)
+    split = grown.pop() if split else None
+    labelled = replace(graph, y=labels, classes=classes, class_kind=kind)
+    return replace(labelled, split=split, splits=tuple(grown), named=False)
 
 
 def nodes_of(graph: Graph, found: Mapping[str, str], path: str | Path) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -48,7 +50,7 @@ def first_nodes(graph: Graph, known: np.ndarray, count: int, seed: int = 0) -> n
 
 def smoothed_features(graph: Graph, rng: Rng) -> np.ndarray:
     """Features averaged twice over each node and its neighbours, [N, d]; many features by a random projection."""
-    x = graph.x
+    x: Any = graph.x
     if x.shape[1] > WIDTH:
         # signs, so that cosines stay about what they are (Achlioptas 2003)
         x = x @ rng.numpy().choice(np.array([-1, 1], dtype=np.float32), size=(x.shape[1], WIDTH))

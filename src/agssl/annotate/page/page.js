@@ -79,7 +79,10 @@ function verdict(node) {
   return made;
 }
 
+let lost = false; // whether the server did not answer
+
 function trouble(error) {
+  lost = Boolean(error) && error.status === undefined;
   $("trouble").textContent = error ? error.message : "";
   $("trouble").hidden = !error;
 }
@@ -294,13 +297,10 @@ async function next() {
   }
 }
 
-let lost = false;
-
 async function poll() {
   try {
     const found = await ask("state");
     if (lost) trouble(null);
-    lost = false;
     if (JSON.stringify(found) !== JSON.stringify(state) && !busy) {
       const learnt = state && found.curve.length > state.curve.length;
       state = found;
@@ -314,7 +314,6 @@ async function poll() {
       }
     }
   } catch (error) {
-    lost = error.status === undefined || lost;
     trouble(error);
   } finally {
     setTimeout(poll, POLL);
