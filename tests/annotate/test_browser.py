@@ -167,11 +167,14 @@ def test_it_fits_a_phone(browser: Any, served_page: tuple[Client, Session], sche
     tab.page.close()
 
 
-ATTACK = """<!doctype html><title>elsewhere</title><form id="f" method="post" enctype="text/plain" target="frame"></form>
+ATTACK = """<!doctype html><title>elsewhere</title>
+<form id="f" method="post" enctype="text/plain" target="frame"></form>
 <iframe name="frame"></iframe><script>
 const found = {};
 const said = JSON.stringify({tab: "x", node: 1, label: "stolen", before: null});
 async function attempt(name, call) { try { found[name] = await call(); } catch { found[name] = "refused"; } }
+const post = (more) => ({method: "POST", body: said, ...more});
+const json = {headers: {"Content-Type": "application/json"}};
 const text = (answer) => answer.text();
 const loads = (element, property, url) => new Promise((done) => {
   element.onload = () => done("loaded"); element.onerror = () => done("refused");
@@ -180,8 +183,8 @@ const loads = (element, property, url) => new Promise((done) => {
 async function attack(base) {
   await attempt("read", () => fetch(base + "api/state?tab=x").then(text));
   await attempt("page", () => fetch(base).then(text));
-  await attempt("write", () => fetch(base + "api/label", {method: "POST", headers: {"Content-Type": "application/json"}, body: said}).then(text));
-  await attempt("simple", () => fetch(base + "api/label", {method: "POST", mode: "no-cors", body: said}).then((answer) => answer.type + answer.status));
+  await attempt("write", () => fetch(base + "api/label", post(json)).then(text));
+  await attempt("simple", () => fetch(base + "api/label", post({mode: "no-cors"})).then((got) => got.type + got.status));
   await attempt("script", () => loads(document.createElement("script"), "src", base + "page.js"));
   await attempt("image", () => loads(document.createElement("img"), "src", base + "api/state?tab=x"));
   const form = document.getElementById("f"), input = document.createElement("input");
