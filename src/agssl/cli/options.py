@@ -47,7 +47,7 @@ def _reader(kind: Kind) -> Callable[[str], Any]:
     return read
 
 
-def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_graph(parser: argparse.ArgumentParser, *, required: bool = True, more_labels: bool = True) -> None:
     """The graph and how to read it."""
     text = "a dataset's name, a file or a folder"
     if required:
@@ -61,6 +61,13 @@ def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None
     )
     parser.add_argument("--knn-metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
     parser.add_argument("--label", metavar="COLUMN", help=f"the column with the labels (default: label){same}")
+    if more_labels:
+        parser.add_argument(
+            "--labels",
+            metavar="FILE",
+            help="CSV (id,label) with labels that complete or replace those of the graph, or are the only ones of a "
+            "dataset (default: labels.csv in the graph's folder, if it is there; none leaves that alone)",
+        )
     add_weights(parser, same)
     add_tables(parser, same, encodes=required)
 
@@ -119,6 +126,13 @@ def table_options(args: argparse.Namespace) -> dict[str, Any]:
     """What the options of `add_tables` say, for `read_graph`."""
     names = ("id", "source", "target", "sep", "encoding", "drop", "categorical", "numeric", "text", "encode")
     return {name: value for name in names if (value := getattr(args, name, None)) is not None}
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """What the options of `add_graph` say, for `open_graph`."""
+    how = {"knn": args.knn, "knn_metric": args.knn_metric or "cosine", "label": args.label or "label"}
+    how |= {"weight": args.weight, "unweighted": args.unweighted, "labels": args.labels}
+    return how | table_options(args)
 
 
 def say_columns(graph: Graph) -> None:
