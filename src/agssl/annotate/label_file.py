@@ -29,7 +29,11 @@ class LabelFile:
         self._lock.take(str(self.path))
         self._seen: tuple[int, ...] | None = None
         self._labels: dict[str, str] = {}
-        self.refresh()
+        try:
+            self.refresh()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -41,7 +45,7 @@ class LabelFile:
         stamp = self._stamp()
         if stamp == self._seen:
             return False
-        self._labels = {} if stamp is None else read_label_file(self.path)
+        self._labels = {} if stamp is None else read_label_file(self.path, to_write=True)
         self._seen = stamp
         return True
 
