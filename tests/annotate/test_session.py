@@ -152,6 +152,20 @@ def test_a_file_is_for_one_process(session: Session, path: Path) -> None:
         LabelFile(path)
 
 
+def test_a_table_is_never_taken_for_a_file_of_labels(path: Path) -> None:
+    text = "id,age,label\na,31,cat\n"
+    path.write_text(text)
+    with pytest.raises(DataError, match="columns id, age, label, of which only id and label would be left"):
+        LabelFile(path)
+    assert path.read_text() == text and not path.with_name(".labels.csv.lock").exists()
+
+
+def test_a_place_that_can_not_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="can't write labels to .*--out"):
+        LabelFile(tmp_path / "file" / "labels.csv")
+
+
 def test_what_was_there_is_gone_on_with(bare: Graph, path: Path) -> None:
     path.write_text("id,label\n5,a\n6,b\n")
     file = LabelFile(path)

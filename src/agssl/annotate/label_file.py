@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agssl.base.atomic import write_text
+from agssl.base.errors import DataError
 from agssl.base.lock import Lock
 from agssl.data.label_files import HEADER, read_label_file
 from agssl.store.run_writer import csv_text
@@ -24,12 +25,20 @@ class LabelFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = Lock(self.path.parent / f".{self.path.name}.lock")
-        self._lock.take(str(self.path))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock.take(str(self.path))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise DataError(f"can't write labels to {self.path}: {reason}; name another file with --out") from error
         self._seen: tuple[int, ...] | None = None
         self._labels: dict[str, str] = {}
-        self.refresh()
+        try:
+            self.refresh()
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -41,7 +50,7 @@ class LabelFile:
         stamp = self._stamp()
         if stamp == self._seen:
             return False
-        self._labels = {} if stamp is None else read_label_file(self.path)
+        self._labels = {} if stamp is None else read_label_file(self.path, to_write=True)
         self._seen = stamp
         return True
 

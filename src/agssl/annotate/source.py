@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agssl.base.errors import DataError, GraphError
+from agssl.base.errors import GraphError
 from agssl.data.datasets import dataset_spec, is_dataset
 from agssl.data.graph import Graph
 from agssl.data.label_files import NAME
@@ -41,7 +41,4 @@ def label_path(text: str, out: str | None) -> Path:
         return Path(f"{dataset_spec(text).name}-{NAME}")
     if path.is_dir():
         return path / NAME
-    found = path.with_name(f"{path.stem}-{NAME}")
-    if found == path:
-        raise DataError(f"{path} would be overwritten by its labels; name another file with --out")
-    return found
+    return path.with_name(f"{path.stem}-{NAME}")

@@ -35,8 +35,12 @@ def find_label_file(graph: Path, labels: str | None) -> Path | None:
     return path if graph.is_dir() and path.is_file() else None
 
 
-def read_label_file(path: str | Path) -> dict[str, str]:
+def read_label_file(path: str | Path, to_write: bool = False) -> dict[str, str]:
     """Labels by the ids of their nodes, in the order of the file; a row without a label says nothing.
+
+    Args:
+        path: the file.
+        to_write: it is going to be replaced, so it may have no other columns, which would be lost.
 
     Raises:
         DataError: it can't be read, has other columns, or says two things of one node.
@@ -50,6 +54,11 @@ def read_label_file(path: str | Path) -> dict[str, str]:
                 raise DataError(
                     f"{path} has the columns {', '.join(header) or 'none'}, but labels need the columns id and label; "
                     f"rename them, or leave the file out with --labels {NONE}"
+                )
+            if to_write and tuple(header) != HEADER:
+                raise DataError(
+                    f"{path} has the columns {', '.join(header[:8])}, of which only id and label would be left; "
+                    "name another file with --out"
                 )
             node_at, label_at = (header.index(name) for name in HEADER)
             for row in rows:
