@@ -41,7 +41,7 @@ class Deep(Layer):
     """
 
     weight: Tensor
-    bias: Tensor
+    bias: Tensor  # type: ignore[assignment]  # zeros, which do not learn
     skip: Tensor
     reads_every_row: ClassVar[bool] = True
 

@@ -85,7 +85,7 @@ class ByGradients(Mix):
         terms = list(zip(factors, found, strict=True)) + ([] if own is None else [(1.0, own)])
         value = torch.stack([factor * one.value for factor, one in terms]).sum()
         slopes = [_sum([(factor, one.by[at]) for factor, one in terms]) for at in range(len(learning.all))]
-        loss: Tensor = _WithGradient.apply(value, slopes, *learning.all)  # type: ignore[no-untyped-call]
+        loss: Tensor = _WithGradient.apply(value, slopes, *learning.all)
         return {"loss": loss} | {f"lambda{k}": share for k, share in enumerate(shares)}
 
 
