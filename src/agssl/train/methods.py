@@ -215,7 +215,9 @@ def taught_by(context: Context, teachers: Sequence[Teacher]) -> Taught:
     if not context.settings.automatic:
         return found
     together = Trained.of_logits(context.folds, (), last.taught)
-    worse = clearly_better(context.problem, together.heldout, found.heldout)
+    # of those that are told as little
+    taught = _said_apart([Withheld(one.nodes, one.taught) for one in apart]) if apart else together.heldout
+    worse = clearly_better(context.problem, taught, found.heldout)
     if not worse:
         return found
     log.warning(f"the student has {worse} of its teachers together: these answer in its place")

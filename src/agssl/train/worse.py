@@ -38,21 +38,20 @@ def clearly_worse(accuracy: float, before: float, nodes: int) -> bool:
 def clearly_better(problem: Problem, one: Tensor, other: Tensor) -> str:
     """In words, how the other is worse than one: both said these logits [n, C] of the validation nodes.
 
-    By two standard errors of the metric; or of the likelihood, each at its best temperature, and by the metric too.
-    Nodes are paired, since those that are hard for one are hard for the other. Nothing where it is not worse.
+    By two standard errors of the metric; or by one, and by two of the likelihood, each at its best temperature. Nodes
+    are paired, since those that are hard for one are hard for the other. Nothing where it is not worse.
     """
     truth, metric = problem.labels[torch.from_numpy(problem.val_nodes)], problem.metric
     then, now = (validation(problem, logits, truth)[f"val_{metric}"] for logits in (one, other))
-    ahead = gain(metric, then) - gain(metric, now)
     if metric == "accuracy":
         hits = [(logits.argmax(1) == truth).double() for logits in (one, other)]
-        clearly = _clearly_positive(hits[0] - hits[1])
+        ahead = _errors(hits[0] - hits[1])
     else:
-        clearly = ahead > 2 * problem.metric_error(other)
-    if clearly:
+        ahead = (gain(metric, then) - gain(metric, now)) / max(problem.metric_error(other), 1e-12)
+    if ahead > 2:
         return f"validation {metric} {metric_text(metric, now)} after {metric_text(metric, then)}"
     likely = [_log_likelihood(logits, truth) for logits in (one, other)]
-    if ahead > 0 and _clearly_positive(likely[0] - likely[1]):
+    if ahead > 1 and _errors(likely[0] - likely[1]) > 2:
         return f"validation log-loss {-likely[1].mean().item():.3f} after {-likely[0].mean().item():.3f}"
     return ""
 
@@ -63,10 +62,12 @@ def _log_likelihood(logits: Tensor, truth: Tensor) -> Tensor:
     return scaled.gather(1, truth[:, None])[:, 0]
 
 
-def _clearly_positive(values: Tensor) -> bool:
-    """Whether the mean is above 0 by two standard errors.
+def _errors(values: Tensor) -> float:
+    """By how many standard errors the mean is above 0.
 
-    >>> _clearly_positive(torch.tensor([1.0, 1.1, 0.9])), _clearly_positive(torch.tensor([1.0, -1.1, 0.9]))
-    (True, False)
+    >>> _errors(torch.tensor([1.0, 1.0, -1.0, 1.0])), _errors(torch.zeros(3))
+    (1.0, 0.0)
     """
-    return len(values) > 1 and values.mean().item() > 2 * values.std().item() / math.sqrt(len(values))
+    if len(values) < 2 or not values.any():
+        return 0.0
+    return values.mean().item() / max(values.std().item() / math.sqrt(len(values)), 1e-12)
