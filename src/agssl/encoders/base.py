@@ -141,6 +141,11 @@ class Encoder(nn.Module):
         """
         return graph.x
 
+    @property
+    def read_hops(self) -> int | None:
+        """How many edges away `read` sees from a node; None: any number."""
+        return None if self.prepares else 0
+
     def made(self, graph: Graph) -> tuple[float, bool]:
         """How many values `read` makes of a graph, about, and whether they are dense.
 
