@@ -92,7 +92,7 @@ class _Operators:
 
     def constant(self, value: Any, dtype: type = np.float32) -> str:
         name = f"c{len(self.constants)}"
-        self.constants.append(self._tensor(np.ascontiguousarray(value, dtype=dtype), name))
+        self.constants.append(self._tensor(np.array(value, dtype=dtype, order="C"), name))
         return name
 
     def add(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
