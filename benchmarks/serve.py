@@ -3,14 +3,16 @@
     python benchmarks/serve.py                                   # Cora, 60 s per cell, 1, 8 and 64 connections
     python benchmarks/serve.py --seconds 10 --dataset digits --models mlp --json
 
-Each request is one new node with its features; for the GCN also five edges to nodes of the graph. Ours is `agssl serve` with
-`--rate 0`, every answer with its "unlike anything seen" flag. Theirs (`pyg_app`) is what one would write with PyG, Starlette
-and uvicorn: the new node is added to the edges, `k_hop_subgraph` cuts out what two layers see, and the model runs on it. (Its
-degrees at the rim are those of the cut, so its numbers are not quite those of the whole graph; ours are.) The client is a
-process of its own with keep-alive connections, each of which sends its next request when it has the answer.
+Each request is one new node with its features; for the GCN also five edges to nodes of the graph. Ours is `agssl serve`
+with `--rate 0`, every answer with its "unlike anything seen" flag. Theirs (`pyg_app`) is what one would write with PyG,
+Starlette and uvicorn: the new node is added to the edges, `k_hop_subgraph` cuts out what two layers see, and the model
+runs on it. (Its degrees at the rim are those of the cut, so its numbers are not quite those of the whole graph; ours
+are.) The client is a process of its own with keep-alive connections, each of which sends its next request when it has
+the answer.
 
-`requests_per_second`, `p50_ms` and `p99_ms` are of answers with status 200; `failed` counts all others. `workers` has the
-memory of several workers: `pss_mb` counts a page that n processes share as 1/n in each, `private_mb` those of one alone.
+`requests_per_second`, `p50_ms` and `p99_ms` are of answers with status 200; `failed` counts all others. `workers` has
+the memory of several workers: `pss_mb` counts a page that n processes share as 1/n in each, `private_mb` those of one
+alone.
 """
 
 from __future__ import annotations
@@ -106,7 +108,8 @@ async def load(port: int, bodies: list[bytes], connections: int, seconds: float)
         while time.perf_counter() < stop:
             number += 1
             body = bodies[number % len(bodies)]
-            head = f"POST /predict HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+            head = "POST /predict HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+            head += f"content-length: {len(body)}"
             start = time.perf_counter()
             writer.write(head.encode() + b"\r\n\r\n" + body)
             found = await reader.readuntil(b"\r\n\r\n")

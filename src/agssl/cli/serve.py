@@ -16,7 +16,7 @@ examples:
   agssl serve runs/mine --port 9000 --workers 2
   curl -H 'content-type: application/json' -d '{"nodes": ["x7"]}' http://127.0.0.1:8000/predict
 
-routes: POST /predict, GET /explain?node=ID, /health, /metrics, /docs, /openapi.json (docs/guides/serving.md)
+routes: POST /predict, GET /explain?node=ID, /health, /metrics, /docs, /openapi.json (docs/serving.md)
 """
 
 

@@ -58,9 +58,9 @@ def smoothed(scores: np.ndarray, graph: Graph, weight: float) -> np.ndarray:
     return found
 
 
-def uniform(nodes: int) -> np.ndarray:
-    """u of as many nodes, by their numbers."""
-    return Rng(0).child("prediction sets").numpy().random(nodes)
+def uniform(nodes: int, *stream: str) -> np.ndarray:
+    """u of as many nodes, by their numbers; of other nodes than those of a graph from a stream of their own."""
+    return Rng(0).child("prediction sets", *stream).numpy().random(nodes)
 
 
 def node_scores(probabilities: np.ndarray, graph: Graph, weight: float, u: np.ndarray | None = None) -> np.ndarray:

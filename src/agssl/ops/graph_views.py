@@ -124,9 +124,9 @@ def viewed_grown(grown: Grown, view: str, graph: Graph | None) -> Grown:
         view: see `make_view`.
         graph: the old nodes in this view; None where there are none.
     """
-    how = make_view(view)
-    if how.name == GIVEN:
+    if view == GIVEN:
         return grown
+    how = make_view(view)
     if not isinstance(how, Knn):
         raise SettingsError(f"view {how.name!r} has no edges for new nodes; give the grown graph as a whole")
     x = grown.x[:0] if graph is None else graph.x

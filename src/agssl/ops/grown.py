@@ -66,14 +66,18 @@ class Grown:
     @cached_property
     def _links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """New edges in both directions without duplicates, by source: sources, targets, weights."""
+        if self.weights is None:
+            both, size = np.hstack([self.ends, self.ends[::-1]]), self.old + self.x.shape[0]
+            source, target = np.divmod(np.unique(both[0] * size + both[1]), size)
+            others = source != target
+            return source[others], target[others], np.ones(int(others.sum()), dtype=np.float32)
         touched, compact = np.unique(self.ends, return_inverse=True)
         if not len(touched):
             none = np.empty(0, dtype=np.int64)
             return none, none, np.empty(0, dtype=np.float32)
         indptr, indices, weights, _ = clean_edges(compact.reshape(2, -1), len(touched), self.weights)
         if weights is None:  # all alike
-            each = 1.0 if self.weights is None or not len(self.weights) else float(self.weights[0])
-            weights = np.full(len(indices), each, dtype=np.float32)
+            weights = np.full(len(indices), self.weights[0], dtype=np.float32)
         return touched[np.repeat(np.arange(len(touched)), np.diff(indptr))], touched[indices], weights
 
     @property

@@ -24,8 +24,6 @@ from agssl.train.new_nodes import Fields, Views, answer_new
 
 log = logging.getLogger("agssl")
 
-ROOM = 1024  # new nodes for which u is drawn at once
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -83,13 +81,11 @@ class Predictor:
         index = NodeIndex(names, len(self.first.logits))
         return Known(index, self.first.shape.features, self.first.columns, self.ignored)
 
-    def _uniform(self, old: np.ndarray, new: int = 0) -> np.ndarray:
-        """u of prediction sets, of nodes of the graph and of so many new ones."""
-        count = len(self.first.logits)
-        if self._draws.get("u", np.empty(0)).size < count + new:
-            self._draws["u"] = uniform(count + max(new, ROOM))
-        u = self._draws["u"]
-        return np.concatenate([u[old], u[count : count + new]])
+    def _uniform(self, old: np.ndarray) -> np.ndarray:
+        """u of prediction sets, of nodes of the graph; drawn once for all, as it goes by their numbers."""
+        if "u" not in self._draws:
+            self._draws["u"] = uniform(len(self.first.logits))
+        return self._draws["u"][old]
 
     @cached_property
     def _seen(self) -> Seen | None:
@@ -166,7 +162,9 @@ class Predictor:
             part = fields.part(GIVEN, 1)
             assert part.origin is not None
             old = part.origin[part.origin < grown.old]
-            u = self._uniform(old, len(nodes.names))
+            smooth = any(one.conformal is not None and one.conformal.weight for one in self.members)
+            near = self._uniform(old) if smooth else np.zeros(len(old))  # else nothing reads it
+            u = np.concatenate([near, uniform(len(nodes.names), "new")])
             sets = named_sets(
                 [
                     self._sets(one, np.concatenate([own.logits[old], one.logits]), part, u, asked)[len(old) :]
