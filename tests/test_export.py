@@ -128,7 +128,7 @@ def test_mlflow_loads_the_model_and_predicts_rows(run: Path, tmp_path: Path):
     pd = pytest.importorskip("pandas")
     import mlflow
 
-    from agssl.mlflow_model import load_model, save_model
+    from agssl.flavour import load_model, save_model
 
     save_model(run, tmp_path / "model")
     table = pd.DataFrame({"id": ["n0", "n1"], "f0": [2.2, -0.3], "f1": [0.1, 0.2]})

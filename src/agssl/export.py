@@ -162,9 +162,8 @@ def _scaled(ops: _Operators, x: str, how: str) -> str:
 
 def _normed(ops: _Operators, h: str, norm: Any) -> str:
     scale, shift = (part.detach().cpu().numpy() for part in (norm.weight, norm.bias))
-    if isinstance(norm, nn.LayerNorm):
+    if isinstance(norm, nn.LayerNorm):  # else batch norm, by its running averages
         return ops.add("LayerNormalization", h, ops.constant(scale), ops.constant(shift), axis=-1, epsilon=norm.eps)
-    assert isinstance(norm, nn.BatchNorm1d)
     factor = scale / np.sqrt(norm.running_var.cpu().numpy() + norm.eps)
     h = ops.add("Mul", h, ops.constant(factor))
     return ops.add("Add", h, ops.constant(shift - norm.running_mean.cpu().numpy() * factor))

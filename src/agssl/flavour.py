@@ -1,6 +1,6 @@
 """Fitted models as models of MLflow (extra `track`): saved with it, logged to it, served by it.
 
-    from agssl.mlflow_model import log_model, save_model
+    from agssl.flavour import log_model, save_model
 
     save_model("runs/mine", "mlflow-model")
     mlflow.pyfunc.load_model("mlflow-model").predict(table)
