@@ -8,6 +8,7 @@ neighbourhood.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -165,3 +166,36 @@ class Grown:
         if isinstance(given, np.ndarray):
             return np.vstack([given, self.x if isinstance(self.x, np.ndarray) else self.x.toarray()])
         return sp.vstack([given, sp.csr_matrix(self.x)], format="csr", dtype=np.float32)
+
+
+def side_by_side(parts: Sequence[Part], new: Sequence[int]) -> tuple[Part, np.ndarray]:
+    """Parts as one graph without edges between them, and where the new nodes of each are, one part after the other.
+
+    Args:
+        parts: with their new nodes at the end.
+        new: how many these are.
+    """
+    ends = np.cumsum([part.num_nodes for part in parts])
+    places = np.concatenate([np.arange(end - count, end) for end, count in zip(ends.tolist(), new, strict=True)])
+    if len(parts) == 1:
+        return parts[0], places
+    rows: list[Features] = [part.x for part in parts]
+    dense = all(isinstance(one, np.ndarray) for one in rows)
+    shifts = np.concatenate([[0], np.cumsum([len(part.indices) for part in parts])])
+    weights = [part.weights for part in parts if part.weights is not None]
+    return (
+        Part(
+            np.concatenate([[0], *(part.indptr[1:] + shift for part, shift in zip(parts, shifts, strict=False))]),
+            np.concatenate(
+                [part.indices + (end - part.num_nodes) for part, end in zip(parts, ends, strict=True)]
+            ).astype(np.int32),
+            np.vstack(rows) if dense else sp.vstack([sp.csr_matrix(one) for one in rows], "csr", np.float32),
+            np.concatenate([part.y for part in parts]),
+            (),
+            name="the new nodes",
+            weights=np.concatenate(weights) if len(weights) == len(parts) else None,
+            origin=np.concatenate([part.origin for part in parts if part.origin is not None]),
+            whole_degree=np.concatenate([part.weighted_degree for part in parts]),
+        ),
+        places,
+    )

@@ -23,6 +23,7 @@ class Answers:
         sets: of each node the classes in its prediction set.
         unlike: of each node why it is unlike anything seen; empty where it is not. None: that is not known.
         answered_by: `student` or `teachers`, where it was asked.
+        notes: what to know of these answers, a line each.
     """
 
     nodes: Sequence[str]
@@ -34,6 +35,7 @@ class Answers:
     sets: list[list[str]] | None = None
     unlike: list[str] | None = None
     answered_by: str | None = None
+    notes: tuple[str, ...] = ()
 
     def records(self, proba: bool = False) -> list[dict[str, Any]]:
         """One for each node, ready for JSON; `proba` adds the probability of every class."""

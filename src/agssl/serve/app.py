@@ -7,7 +7,6 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from agssl.base.errors import AgsslError
+from agssl.serve.batcher import Batcher
 from agssl.serve.limits import Limits, Rate
 from agssl.serve.openapi import docs_page, openapi
 from agssl.serve.requests import BadRequest, PredictRequest
@@ -49,9 +49,9 @@ class App:
         self.rate, self.working = Rate(limits.rate), 0
 
     @cached_property
-    def pool(self) -> ThreadPoolExecutor:
-        """The thread that computes; made in the worker itself, since threads do not survive a fork."""
-        return ThreadPoolExecutor(1, thread_name_prefix="agssl")
+    def batcher(self) -> Batcher:
+        """What computes; made in the worker itself, since threads do not survive a fork."""
+        return Batcher(self.service.predict)
 
     def asgi(self) -> Starlette:
         """The application."""
@@ -76,14 +76,14 @@ class App:
         if kind != "application/json":
             raise BadRequest(f"the content type is {kind[:60]!r}, expected application/json", 415)
         asked = PredictRequest.parse(await self._body(request), self.limits.nodes)
-        return _json(await self._work(self.service.predict, asked))
+        return _json(await self._work(self.batcher.ask, asked))
 
     async def explain(self, request: Request) -> Response:
         """Why a node has its class."""
         node = request.query_params.get("node")
         if not node:
             raise BadRequest("which node is to be explained? Give it as /explain?node=ID")
-        return _json(await self._work(self.service.explain, node))
+        return _json(await self._work(self._explained, node))
 
     async def health(self, request: Request) -> Response:
         """What is served, and that it is."""
@@ -119,16 +119,18 @@ class App:
             raise BadRequest(f"the body did not come within {self.limits.seconds:g} s", 408) from None
         return b"".join(parts)
 
-    async def _work(self, call: Callable[[Any], Any], argument: Any) -> Any:
-        """Compute in the worker's thread, in turn."""
+    async def _explained(self, node: str) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self.batcher.pool, self.service.explain, node)
+
+    async def _work(self, call: Callable[[Any], Awaitable[Any]], argument: Any) -> Any:
+        """Have something computed in the worker's thread, in turn."""
         if self.working >= self.limits.waiting:
             raise BadRequest("too many requests wait already; try again in a moment", 503)
         self.working += 1
         self.service.counters.add("working")
         try:
-            waiting = asyncio.get_running_loop().run_in_executor(self.pool, call, argument)
             async with asyncio.timeout(self.limits.seconds):
-                return await waiting
+                return await call(argument)
         except TimeoutError:
             raise BadRequest(
                 f"there was no answer within {self.limits.seconds:g} s; ask for fewer nodes", 504

@@ -150,47 +150,84 @@ class Predictor:
 
     def new(self, nodes: NewNodes, asked: Asked = PLAIN) -> Answers:
         """What the models say of new nodes, by what they see of the graph."""
+        (found,) = self.new_groups([nodes], asked)
+        for line in found.notes:
+            log.warning(line)
+        return found
+
+    def new_groups(self, groups: Sequence[NewNodes], asked: Asked = PLAIN) -> list[Answers]:
+        """The same of several groups that know nothing of each other, in one pass; what is to be said is in `notes`."""
         self.check(asked)
-        grown = self._grown(nodes)
+        notes: list[list[str]] = [[] for _ in groups]
+        grown = tuple(self._grown(nodes, lines) for nodes, lines in zip(groups, notes, strict=True))
         views = self._kept.setdefault("views", Views(self.graph, self.cache))
         fields = Fields(grown, views, self.device)
         found = [answer_new(one, fields, asked.weights) for one in self.members]
-        self._warn_alone(nodes, grown, asked)
         probabilities, chosen = together((one, one.logits) for one in found)
-        sets = None
-        if asked.coverage is not None:
-            part = fields.part(GIVEN, 1)
-            assert part.origin is not None
-            old = part.origin[part.origin < grown.old]
-            smooth = any(one.conformal is not None and one.conformal.weight for one in self.members)
-            near = self._uniform(old) if smooth else np.zeros(len(old))  # else nothing reads it
-            u = np.concatenate([near, uniform(len(nodes.names), "new")])
-            sets = named_sets(
-                [
-                    self._sets(one, np.concatenate([own.logits[old], one.logits]), part, u, asked)[len(old) :]
-                    for own, one in zip(self.members, found, strict=True)
-                ],
-                self.first.classes,
-            )
+        sets = None if asked.coverage is None else self._new_sets(fields, found, asked)
         trust = None
         if asked.weights:
             trust = np.mean([one.weights for one in found if one.weights is not None], axis=0)
-        return Answers(
-            nodes.names,
-            self.first.classes,
-            chosen,
-            probabilities,
-            self.first.task_names if asked.weights else (),
-            trust,
-            sets,
-            None if self._seen is None else self._seen.unlike(grown.x),
-            "teachers" if all(one.student_logits is not None for one in found) else "student",
-        )
+        part, places = fields.part(GIVEN, self._least)
+        unlike = None if self._seen is None else self._seen.unlike(part.x[places])
+        by = "teachers" if all(one.student_logits is not None for one in found) else "student"
+        answers, start = [], 0
+        for nodes, lines in zip(groups, notes, strict=True):
+            at = slice(start, start := start + len(nodes.names))
+            answers.append(
+                Answers(
+                    nodes.names,
+                    self.first.classes,
+                    chosen[at],
+                    probabilities[at],
+                    self.first.task_names if asked.weights else (),
+                    None if trust is None else trust[at],
+                    None if sets is None else sets[at],
+                    None if unlike is None else unlike[at],
+                    by,
+                    tuple(lines),
+                )
+            )
+        return answers
 
-    def _grown(self, nodes: NewNodes) -> Grown:
+    @property
+    def _least(self) -> int:
+        """Hops of a field that is there already."""
+        sees = self.first.model.sees
+        return sees if sees is not None and self.first.shape.view == GIVEN else 0
+
+    def _new_sets(self, fields: Fields, found: Sequence[FittedModel], asked: Asked) -> list[list[str]]:
+        part, places = fields.part(GIVEN, 1)
+        assert part.origin is not None
+        old = np.setdiff1d(np.arange(part.num_nodes), places, assume_unique=True)
+        near = part.origin[old]
+        u, logits = np.zeros(part.num_nodes), np.empty((part.num_nodes, len(self.first.classes)), np.float32)
+        if any(one.conformal is not None and one.conformal.weight for one in self.members):
+            u[old] = self._uniform(near)  # else nothing reads it
+        counts = [len(one.nodes) for one in fields.grown]
+        u[places] = np.concatenate([uniform(count, "new") for count in counts])
+        sets = []
+        for own, one in zip(self.members, found, strict=True):
+            logits[old], logits[places] = own.logits[near], one.logits
+            sets.append(self._sets(one, logits, part, u, asked)[places])
+        return named_sets(sets, self.first.classes)
+
+    def _grown(self, nodes: NewNodes, notes: list[str]) -> Grown:
+        grown = self._attached(nodes, notes)
+        if self.needs_graph:
+            lost = [name for name, linked in zip(nodes.names, grown.linked.tolist(), strict=True) if not linked]
+            some = ", ".join(lost[:NAMED]) + (", …" if len(lost) > NAMED else "")
+            if lost:
+                notes.append(
+                    f"{len(lost)} of {len(nodes.names)} new nodes have no edges ({some}), but the model reads "
+                    "neighbours: they are judged by their own columns alone; give edges, or fit with --student mlp"
+                )
+        return grown
+
+    def _attached(self, nodes: NewNodes, notes: list[str]) -> Grown:
         weights = nodes.weights
         if weights is not None and self.graph is not None and self.graph.weights is None:
-            log.warning("the edges of the fitted graph have no weights, so those of new edges are not used")
+            notes.append("the edges of the fitted graph have no weights, so those of new edges are not used")
             weights = None
         if self.graph is None:
             count = self.known.index.count
@@ -204,15 +241,6 @@ class Predictor:
             log.info("each new node is linked to the %d nodes most like it (%s), as those of the graph are", *self.knn)
             return Grown(self.graph, nodes.x, knn_to(self.graph.x, nodes.x, *self.knn)[0])
         return Grown(self.graph, nodes.x, nodes.ends, weights)
-
-    def _warn_alone(self, nodes: NewNodes, grown: Grown, asked: Asked) -> None:
-        lost = [name for name, linked in zip(nodes.names, grown.linked.tolist(), strict=True) if not linked]
-        if lost and self.needs_graph:
-            log.warning(
-                "%d of %d new nodes have no edges (%s%s), but the model reads neighbours: they are judged by their own "
-                "columns alone; give --edges, or fit with --student mlp",
-                *(len(lost), len(nodes.names), ", ".join(lost[:NAMED]), ", …" if len(lost) > NAMED else ""),
-            )
 
     def with_graph(self, graph: Graph) -> Predictor:
         """The same with its graph."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from agssl.base.errors import GraphError
+from agssl.base.errors import AgsslError, GraphError
 from agssl.base.version import __version__
+from agssl.data.new_nodes import NewNodes
 from agssl.explain.node import explain_node
 from agssl.serve.answers import Answers
 from agssl.serve.counters import Counters
-from agssl.serve.predictor import Predictor
+from agssl.serve.predictor import Asked, Predictor
 from agssl.serve.requests import BadRequest, PredictRequest
 
 log = logging.getLogger("agssl")
@@ -45,7 +46,7 @@ def noted() -> Iterator[list[str]]:
 
 @dataclass(frozen=True, eq=False)
 class Service:
-    """Answers requests, one at a time.
+    """Answers requests, one after another or some at a time.
 
     Args:
         predictor: the models, with their graph where there is one.
@@ -57,19 +58,50 @@ class Service:
     counters: Counters
     name: str = "model"
 
-    def predict(self, request: PredictRequest) -> dict[str, Any]:
-        """Predictions for known nodes, then for new ones, in the order of the request."""
-        with noted() as lines:
-            found: list[Answers] = []
-            if request.nodes:
-                found.append(self.predictor.at(request.nodes, request.asked))
-                self.counters.add("nodes_known", len(request.nodes))
-            if request.new:
-                found.append(self.predictor.new(request.new_nodes(self.predictor.known), request.asked))
-                self.counters.add("nodes_new", len(request.new))
-                self.counters.add("nodes_unlike", sum(map(bool, found[-1].unlike or ())))
-        records = [record for one in found for record in one.records(request.proba)]
-        return {"predictions": records} | ({"warnings": lines} if lines else {})
+    def predict(self, requests: Sequence[PredictRequest]) -> list[dict[str, Any] | AgsslError]:
+        """An answer, or what is wrong, for each of some requests that want the same told: known nodes, then new ones.
+
+        New nodes of all of them are asked for in one pass; those of one request know nothing of another's.
+        """
+        asked = requests[0].asked
+        found: list[dict[str, Any] | AgsslError] = []
+        groups: list[tuple[int, NewNodes]] = []
+        for number, request in enumerate(requests):
+            with noted() as lines:
+                try:
+                    records: list[dict[str, Any]] = []
+                    if request.nodes:
+                        records = self.predictor.at(request.nodes, asked).records(request.proba)
+                    if request.new:
+                        groups.append((number, request.new_nodes(self.predictor.known)))
+                    found.append({"predictions": records, "warnings": lines})
+                    self.counters.add("nodes_known", len(request.nodes))
+                except AgsslError as error:
+                    found.append(error)
+        for (number, _), answer in zip(groups, self._new([nodes for _, nodes in groups], asked), strict=True):
+            if isinstance(answer, AgsslError):
+                found[number] = answer
+                continue
+            one = found[number]
+            assert isinstance(one, dict)
+            one["predictions"] += answer.records(requests[number].proba)
+            one["warnings"] += answer.notes
+            self.counters.add("nodes_new", len(answer.nodes))
+            self.counters.add("nodes_unlike", sum(map(bool, answer.unlike or ())))
+        return [_told(one) for one in found]
+
+    def _new(self, groups: list[NewNodes], asked: Asked) -> list[Answers | AgsslError]:
+        """All at once; where that goes wrong, one by one, so that each has its own mistake alone."""
+        if not groups:
+            return []
+        try:
+            with noted() as lines:
+                answers = self.predictor.new_groups(groups, asked)
+            return [replace(one, notes=(*one.notes, *lines)) for one in answers]
+        except AgsslError as error:
+            if len(groups) == 1:
+                return [error]
+        return [one for nodes in groups for one in self._new([nodes], asked)]
 
     def explain(self, node: str) -> dict[str, Any]:
         """Why a known node has its class: the teachers, their weights, neighbours, labelled nodes near by."""
@@ -108,3 +140,8 @@ class Service:
         with noted(), contextlib.suppress(GraphError):
             x = np.zeros((1, known.features), dtype=np.float32)
             self.predictor.new(known.make(None, x, None))
+
+
+def _told(one: dict[str, Any] | AgsslError) -> dict[str, Any] | AgsslError:
+    """Without a list of warnings where there are none."""
+    return {"predictions": one["predictions"]} if isinstance(one, dict) and not one["warnings"] else one

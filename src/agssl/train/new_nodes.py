@@ -11,7 +11,7 @@ from agssl.base.errors import DataError, SettingsError
 from agssl.data.graph import Graph
 from agssl.encoders import Network
 from agssl.ops.graph_views import GIVEN, viewed, viewed_grown
-from agssl.ops.grown import Grown, Part
+from agssl.ops.grown import Grown, Part, side_by_side
 from agssl.store.fitted import FittedModel
 from agssl.train.infer import infer_viewed
 from agssl.train.transfer import elsewhere, refuse_smoothed, say_student_answers
@@ -39,18 +39,25 @@ class Views:
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """What networks see of new nodes: cut out once for each view and reach."""
+    """What networks see of new nodes: cut out once for each view and reach.
 
-    grown: Grown
+    Args:
+        grown: groups of new nodes; those of one do not see those of another.
+        views: the graph beside which they are.
+        device: where to compute.
+    """
+
+    grown: tuple[Grown, ...]
     views: Views
     device: str = "cpu"
-    _made: dict[tuple[str, int], Part] = field(default_factory=dict)
+    _made: dict[tuple[str, int], tuple[Part, np.ndarray]] = field(default_factory=dict)
 
-    def part(self, view: str, hops: int) -> Part:
-        """The new nodes, at the end, and what is within so many hops."""
+    def part(self, view: str, hops: int) -> tuple[Part, np.ndarray]:
+        """The new nodes and what is within so many hops, and where the new ones are in it, group after group."""
         if (view, hops) not in self._made:
             graph = None if view == GIVEN else self.views(view)
-            self._made[view, hops] = viewed_grown(self.grown, view, graph).field(hops)
+            parts = [viewed_grown(one, view, graph).field(hops) for one in self.grown]
+            self._made[view, hops] = side_by_side(parts, [len(one.nodes) for one in self.grown])
         return self._made[view, hops]
 
     def logits(self, network: Network) -> np.ndarray:
@@ -60,8 +67,8 @@ class Fields:
                 f"encoder {network.shape.encoder!r} does not say how far it reads (`read_hops`), so new nodes would "
                 "take the whole graph; give the grown graph as a whole"
             )
-        part = self.part(network.shape.view if network.sees else GIVEN, network.sees)
-        return infer_viewed(network, part, self.device).logits[-len(self.grown.nodes) :]
+        part, places = self.part(network.shape.view if network.sees else GIVEN, network.sees)
+        return infer_viewed(network, part, self.device).logits[places]
 
 
 def answer_new(fitted: FittedModel, fields: Fields, weights: bool = False) -> FittedModel:
