@@ -10,7 +10,8 @@ runs on it. (Its degrees at the rim are those of the cut, so its numbers are not
 are.) The client is a process of its own with keep-alive connections, each of which sends its next request when it has
 the answer.
 
-`requests_per_second`, `p50_ms` and `p99_ms` are of answers with status 200; `failed` counts all others. `workers` has
+`requests_per_second`, `p50_ms` and `p99_ms` are of answers with status 200; `failed` counts all others;
+`cpu_ms_per_request` is the processor time of the service, which other work on the machine disturbs less. `workers` has
 the memory of several workers: `pss_mb` counts a page that n processes share as 1/n in each, `private_mb` those of one
 alone.
 """
@@ -149,6 +150,10 @@ class Server:
                 return
         raise RuntimeError(f"{words} did not start")
 
+    def cpu_seconds(self) -> float:
+        words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
@@ -158,7 +163,10 @@ def cell(server: Server, bodies: list[bytes], connections: int, seconds: float) 
     """One cell, asked for by a process of its own."""
     words = [sys.executable, __file__, "--call", json.dumps(["load", server.port, connections, seconds])]
     text = json.dumps([body.decode() for body in bodies])
-    return json.loads(subprocess.run(words, input=text, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    before = server.cpu_seconds()
+    row = json.loads(subprocess.run(words, input=text, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    answered = max(1, row["requests"] + row["failed"])
+    return row | {"cpu_ms_per_request": round(1000 * (server.cpu_seconds() - before) / answered, 2)}
 
 
 def workers_memory(run: Path, bodies: list[bytes], counts: list[int]) -> list[dict[str, Any]]:
