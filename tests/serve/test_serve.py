@@ -253,13 +253,6 @@ def test_stopped_under_load_it_answers_what_it_took_on_and_workers_share(run: Pa
     assert "agssl_workers 2" in text  # one text for both
 
 
-def test_a_rate_is_kept(run: Path):
-    with served(run, "--rate", 3) as service:
-        found = [service.ask("GET", "/health")[0] for _ in range(8)]
-        assert found[:3] == [200] * 3 and 429 in found
-        assert service.stop().startswith("stopped: took on 8")
-
-
 def test_settings_that_make_no_sense_are_refused(run: Path, capfd: pytest.CaptureFixture[str]):
     for words, message in ((("--workers", "0"), "at least one"), (("--timeout", "0"), "must be positive")):
         assert main(["serve", str(run), *words]) == 2
