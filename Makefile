@@ -14,7 +14,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/learnt.py runs/demo runs/demo-gcn
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 # The site of the docs, in build/site; a broken link or an undescribed page is an error.
 docs: $(VENV)/.docs

@@ -1,4 +1,4 @@
-"""Debian's Chromium by Playwright, as the benchmark and the screenshots use it."""
+"""Debian's Chromium by Playwright, as the benchmarks and the screenshots use it."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 python benchmarks/fit.py [--datasets cora,citeseer] [--against 7c586cd] [--repeats 3] [--seeds 1] [--json]
 
-Each fit is one `agssl fit DATASET` in a process of its own, with a cache of its own: wall clock of the whole command,
-imports and preparation included, on all cores that the command takes by itself. Both sides take turns. With
-`--seeds N`, the fits are those of the seeds 0 to N-1, one command each, and accuracies are paired on them.
+Each fit is one `agssl fit DATASET --teachers paper` (without it, where a revision has no other pool) in a process of
+its own, with a cache of its own: wall clock of the whole command, imports and preparation included, on all cores that
+the command takes by itself. Both sides take turns. With `--seeds N`, the fits are those of the seeds 0 to N-1, one
+command each, and accuracies are paired on them.
 """
 
 from __future__ import annotations
@@ -91,14 +92,20 @@ def fit(code: Path, dataset: str, seed: int, args: argparse.Namespace) -> tuple[
     """The seconds of one command by the code in a folder, and what it printed."""
     with tempfile.TemporaryDirectory(prefix="agssl-fit-") as folder:
         command = [sys.executable, "-m", "agssl", "fit", dataset, "--seed", str(seed), "--json"]
-        command += ["--integration", args.integration, "--out", f"{folder}/run", *args.options.split()]
         variables = os.environ | {"PYTHONPATH": str(code / "src"), "AGSSL_CACHE": f"{folder}/cache"}
+        command += ["--teachers", "paper"] if chooses_teachers(code) else []
+        command += ["--integration", args.integration, "--out", f"{folder}/run", *args.options.split()]
         start = time.perf_counter()
         done = subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True)
         seconds = time.perf_counter() - start
         if done.returncode:
             raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
         return seconds, json.loads(done.stdout)
+
+
+def chooses_teachers(code: Path) -> bool:
+    """Whether the settings of a revision know other pools than the paper's."""
+    return (code / "src/agssl/config/teacher.py").exists()
 
 
 if __name__ == "__main__":

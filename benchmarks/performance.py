@@ -76,6 +76,9 @@ def kernels() -> str | None:
     ]
     for size, figures in found["head"].items():
         cells.append([f"PAR's head, {size}, rows at a time", ", ".join(f"{n}: {ms}" for n, ms in figures.items())])
+    for dataset, figures in found["k-means"].items():
+        ours = f"{figures['seconds']} s, {figures['scikit_learn']} by scikit-learn, inertia {figures['inertia']} of its"
+        cells.append([f"k-means of {dataset}", ours])
     for passes, figures in found["metis"].items():
         cells.append([f"METIS, {passes}", f"{figures['seconds']} s, cut {figures['cut']:.1%}"])
     return _table(["", "ms"], cells)

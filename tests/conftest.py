@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,3 +53,17 @@ def tiny_graph() -> Graph:
     y[11] = -1
     split = Split(np.array([0, 4, 8]), np.array([1, 5, 9]), np.array([2, 3, 6, 7, 10]))
     return Graph.from_arrays(edges, x, y, classes=["a", "b", "c"], split=split, name="tiny", notify=False)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, driven by Playwright; without one of them, the test is skipped."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+    from reference.tab import CHROMIUM
+
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium, as by: apt-get install chromium")
+    with playwright.sync_playwright() as run:
+        found = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()

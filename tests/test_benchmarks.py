@@ -263,6 +263,16 @@ def test_page_opens_and_answers_clicks(run: Run):
 
 
 @needs_chromium
+def test_labelling_clicks_and_loses_nothing(run: Run):
+    words = ("--datasets", "digits", "--labels", "24", "--pause", "0", "--random", "1", "--json")
+    (row,) = rows(run("labelling", *words, "--options", "--method gcn --epochs 3 --hidden 8"))["rows"]
+    assert row["labels"] == 24 and row["lost"] == 0 and row["killed_after"] == 12 and row["curve"][-1]["labels"] == 24
+    assert (
+        0 < row["accuracy"] <= 1 and len(row["random_accuracy"]) == 1 and "24 labels are in" in row["said_at_the_end"]
+    )
+
+
+@needs_chromium
 def test_screenshots_draws_both_pictures(run: Run, as_module: Callable, tmp_path: Path):
     pytest.importorskip("matplotlib")
     page = as_module(BENCHMARKS / "page.py")

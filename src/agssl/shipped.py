@@ -43,7 +43,7 @@ def _names(settings: Settings) -> list[str]:
     names = [settings.method]
     if settings.method in variant:
         names.insert(0, f"{settings.method}-{variant[settings.method]}")
-    if settings.strategy == "pf" and settings.method != "gcn":
+    if settings.strategy == "pf" and settings.has_strategy:
         names = [f"{name}-pf" for name in names] + names
     return names
 

@@ -1,4 +1,4 @@
-"""`agssl suggest` and `check`."""
+"""`agssl suggest`, `check`, and labels in a file of their own."""
 
 from __future__ import annotations
 
@@ -90,3 +90,25 @@ def test_suspects_are_left_out_of_a_fit(
 def test_check_wants_a_run(agssl: Callable[..., Any], half: tuple[Path, set[str]]) -> None:
     done = agssl("check", half[0] / "seed-0" / "model.safetensors")
     assert done.code == 2 and "is a model without the labels of its graph" in done.err
+
+
+def test_labels_of_a_file_are_fitted_with_and_found_again_by_the_run(agssl: Callable[..., Any], graph: Path) -> None:
+    lines = (graph / "nodes.csv").read_text().splitlines()
+    truth = {line.split(",")[0]: line.rsplit(",", 1)[1] for line in lines[1:]}
+    (graph / "nodes.csv").write_text("\n".join(line.rsplit(",", 1)[0] for line in lines) + "\n")
+    some = dict(list(truth.items())[:14])
+    Path("mine.csv").write_text("id,label\n" + "".join(f"{node},{label}\n" for node, label in some.items()))
+    gcn = ("--method", "gcn", "--epochs", "3", "--hidden", "4", "--split", "cv:2")
+    done = agssl("fit", graph, *gcn, "--labels", "mine.csv", "--out", "by-hand", "--json")
+    assert done.code == 0, done.err
+    assert "14 labels from mine.csv" in done.err and json.loads(done.out)["labels"]["train"] == 14
+    checked = json.loads(agssl("check", "by-hand", "--all", "--json").out)
+    assert {one["node"]: one["label"] for one in checked} == some
+    suggested = json.loads(agssl("suggest", "by-hand", "-n", 30, "--json").out)
+    assert {one["node"] for one in suggested} == set(truth) - set(some)
+    done = agssl("fit", graph, *gcn, "--out", "without")
+    assert done.code == 2 and "label" in done.err
+    Path("mine.csv").rename(graph / "labels.csv")  # now it is found by itself
+    done = agssl("fit", graph, *gcn, "--out", "folder", "--json")
+    assert done.code == 0 and json.loads(done.out)["labels"]["train"] == 14
+    assert agssl("fit", graph, *gcn, "--labels", "none", "--out", "none").code == 2

@@ -29,6 +29,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "gcn": {"method": "gcn", "norm": "batch"},
     "single pf": {"method": "single", "tasks": ("clu",), "strategy": "pf"},
     "joint": {"method": "joint", "tasks": tuple(EVERY_TASK), "alpha": 1.0},
+    "pareto": {"method": "pareto", "tasks": ("clu", "joao:every=2"), "alpha": 1.0, "patience": 3},
+    "auxts pf": {"method": "auxts", "tasks": ("clu", "bgrl"), "strategy": "pf", "patience": 3},
+    "grand": {"method": "grand", "tasks": (), "encoder": "mixed:k=2"},
+    "cpf": {"method": "cpf"},
     "autossl": {"method": "autossl", "tasks": ("clu", "bgrl"), "alpha": 1.0, "patience": 3},
     "autossl homophily": {
         "method": "autossl",

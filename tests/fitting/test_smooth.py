@@ -178,7 +178,7 @@ def test_both_are_off_and_leave_no_trace_in_what_decides_a_result() -> None:
 def test_teachers_that_answer_in_the_students_place_are_smoothed_without_a_nodes_own_label(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("agssl.train.methods.worse_than", lambda *_: "less accuracy than that")
+    monkeypatch.setattr("agssl.train.methods.clearly_better", lambda *_: "less accuracy than that")
     graph, settings = with_split("per-class:3/10"), Settings(teachers=("auto",), epochs=2, smooth=True)
     trained, fitted = train_method(graph.hide_test(), settings), fit(graph, settings).fitted
     assert graph.split is not None and trained.student_logits is not None and fitted.student_logits is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,13 +33,13 @@ def weights(*widths: int, rows: int = 7, dtype: torch.dtype = torch.float64) -> 
     return [part.clone().requires_grad_() for part in made.split(list(widths), dim=1)]
 
 
-def dropped_matrix(x: torch.Tensor, p: float, rng: Rng) -> torch.Tensor:
-    """dropout(X) written out: one mask a block of rows."""
-    blocks = []
-    for start in range(0, len(x), features.BLOCK):
-        rows = x[start : start + features.BLOCK]
-        blocks.append(rows * keep_mask(rows.shape, p, rng.child(start), rows.dtype))
-    return torch.cat(blocks)
+def dropped_matrix(x: torch.Tensor, p: float, rng: Rng, wide: bool) -> torch.Tensor:
+    """dropout(X) written out: a mask for every value or, of wide features, one for each block of rows."""
+    if not wide:
+        return x * keep_mask(x.shape, p, rng, x.dtype)
+    blocks = x.split(features.BLOCK)
+    masks = keep_mask((len(blocks), x.shape[1]), p, rng, x.dtype)
+    return torch.cat([rows * mask for rows, mask in zip(blocks, masks, strict=True)])
 
 
 def test_sparse_dropout_zeroes_stored_values_and_rescales_the_rest() -> None:
@@ -66,11 +67,14 @@ def test_the_gradient_of_sparse_dropout_uses_the_mask_of_the_forward_pass() -> N
 
 
 @pytest.mark.parametrize("p", [0.5, 0.3])
-@pytest.mark.parametrize("block", [1024, 16], ids=["one block", "several blocks"])
-def test_the_gradient_of_dense_dropout_is_autograds_on_the_dropped_matrix(monkeypatch, p: float, block: int) -> None:
+@pytest.mark.parametrize(("block", "wide"), [(1024, 1), (16, 1), (16, 1000)], ids=["one block", "several", "narrow"])
+def test_the_gradient_of_dense_dropout_is_autograds_on_the_dropped_matrix(
+    monkeypatch, p: float, block: int, wide: int
+) -> None:
     monkeypatch.setattr(features, "BLOCK", block)
+    monkeypatch.setattr(features, "WIDE", wide)
     inputs, rng = dense_inputs(), Rng(5)
-    explicit = dropped_matrix(inputs.matrix, p, rng)
+    explicit = dropped_matrix(inputs.matrix, p, rng, wide == 1)
     ours, theirs = weights(4, 3), weights(4, 3)
     outputs = inputs.dropout(p, rng).times(ours)
     expected = tuple(explicit @ w for w in theirs)
@@ -84,6 +88,7 @@ def test_the_gradient_of_dense_dropout_is_autograds_on_the_dropped_matrix(monkey
 
 def test_masks_of_different_blocks_differ(monkeypatch) -> None:
     monkeypatch.setattr(features, "BLOCK", 25)
+    monkeypatch.setattr(features, "WIDE", 1)
     x = torch.ones(50, 8)
     (out,) = Inputs(x).dropout(0.5, Rng(0)).times([torch.eye(8)])
     assert not torch.equal(out[:25], out[25:])
@@ -122,17 +127,30 @@ def test_aggregating_first_changes_nothing(p: float) -> None:
     block = Adjacency.of(graph).normalised
     inputs = Inputs.of(graph).dropout(p, Rng(0))
     weight = torch.randn(6, 20, generator=torch.Generator().manual_seed(0))
-    assert inputs.aggregates_first(20)
+    assert inputs.aggregates_first(block, 20)
     a = torch.sparse_csr_tensor(block.indptr, block.indices, block.values, (30, 30)).to_dense()
-    torch.testing.assert_close(inputs.aggregated(block) @ weight, a @ inputs.times([weight])[0])
+    torch.testing.assert_close(inputs.aggregated(block).times([weight])[0], a @ inputs.times([weight])[0])
+
+
+def test_wide_features_that_last_are_dropped_after_aggregating(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = random_graph()
+    block = replace(Adjacency.of(graph).normalised, lasting=True)
+    monkeypatch.setattr(features, "WIDE", 6)
+    monkeypatch.setattr(features, "BLOCK", 8)
+    inputs = Inputs.of(graph).dropout(0.5, Rng(0))
+    assert inputs.aggregates_first(block, 1)
+    a = torch.sparse_csr_tensor(block.indptr, block.indices, block.values, (30, 30)).to_dense()
+    dropped = dropped_matrix(a @ torch.from_numpy(graph.x), 0.5, Rng(0), wide=True)
+    torch.testing.assert_close(inputs.aggregated(block).times([torch.eye(6)])[0], dropped)
 
 
 def test_an_aggregate_is_remembered_as_long_as_its_matrix_lives() -> None:
     graph = random_graph()
     inputs, adjacency = Inputs.of(graph), Adjacency.of(graph)
-    assert inputs.aggregated(adjacency.normalised) is inputs.aggregated(adjacency.normalised)
+    block = replace(adjacency.normalised, lasting=True)
+    assert inputs.aggregated(block).matrix is inputs.aggregated(block).matrix
     source, target = np.array(edge_list(graph)[:3]).T
     for _ in range(5):  # as every step of PAIRSIM does; without a limit, each epoch would keep an [N, d] matrix
-        inputs.aggregated(adjacency.without(source, target))
+        inputs.aggregated(replace(adjacency.without(source, target), lasting=True))
     gc.collect()
-    assert len(inputs._aggregates) == 1
+    assert len(inputs.aggregates) == 1

@@ -11,7 +11,7 @@ import pytest
 from agssl.cli.main import main
 from agssl.store.run import Run
 from reference.page import TASKS, Page, write_graph
-from reference.tab import CHROMIUM, Tab, opened
+from reference.tab import Tab, opened
 
 
 @pytest.fixture(scope="session")
@@ -58,18 +58,6 @@ def page_path(run: Run, gcn: Run, tmp_path_factory: pytest.TempPathFactory) -> P
 def page(page_path: Path) -> Page:
     """The same, taken apart."""
     return Page.read(page_path)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Debian's Chromium, driven by Playwright; without one of them, the test is skipped."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium, as by: apt-get install chromium")
-    with playwright.sync_playwright() as run:
-        found = run.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from agssl.train.teachers import collect_knowledge, train_teacher
 from reference.graphs import blocks_graph
 from reference.settings import quick
 
-METHODS = ("agssl", "gcn", "single", "joint", "autossl")
+METHODS = ("agssl", "gcn", "single", "joint", "autossl", "pareto", "auxts", "grand")
 
 
 def folded(spec: str = "cv:3", nodes: int = 60) -> Graph:
@@ -38,7 +38,7 @@ def folded(spec: str = "cv:3", nodes: int = 60) -> Graph:
 
 
 def of_method(method: str) -> Settings:
-    tasks = ("clu",) if method == "single" else ("clu", "pairdis")
+    tasks = {"single": ("clu",), "grand": ("grand",)}.get(method, ("clu", "pairdis"))
     return quick(method=method, tasks=tasks, generations=2)
 
 

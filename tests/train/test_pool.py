@@ -26,6 +26,7 @@ from agssl.train.infer import infer
 from agssl.train.loop import Training
 from agssl.train.methods import train_method
 from agssl.train.pool import best_networks, find_pool, greedy, greedy_votes, next_round, round_sizes, try_teacher
+from agssl.train.problem import Problem
 from agssl.train.teachers import train_teacher
 from agssl.train.transfer import answer
 from reference.graphs import blocks_graph
@@ -222,8 +223,9 @@ class TestRounds:
     def test_first_every_scaling_then_the_others_with_the_better_one(self) -> None:
         settings = Settings()
         first = next_round(settings, {})
-        assert first == ["labels@mlp", "labels@gcn", "labels@mlp:feature_norm=l2", "labels@gcn:feature_norm=l2"]
-        found = dict(zip(first, (2.0, 0.9, 0.5, 1.0), strict=True))
+        variants = ("", ":feature_norm=l2", ":input_dropout=0")
+        assert first == [f"labels@{name}{variant}" for variant in variants for name in ("mlp", "gcn")]
+        found = dict(zip(first, (2.0, 0.9, 0.5, 1.0, 0.9, 0.9), strict=True))
         others = next_round(settings, found)
         assert "labels@sage:feature_norm=l2" in others and "labels@linear" in others
 
@@ -273,8 +275,11 @@ class TestAnswers:
 
     @pytest.fixture
     def bad_student(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Students whose epoch is chosen to be the worst."""
-        monkeypatch.setattr("agssl.train.methods.worse_than", lambda *words: "validation accuracy 10.0% after 90.0%")
+        """Students that are found to be worse than their teachers together, but not than one alone."""
+        monkeypatch.setattr(
+            "agssl.train.methods.clearly_better", lambda *words: "validation accuracy 10.0% after 90.0%"
+        )
+        monkeypatch.setattr("agssl.train.methods.better_alone", lambda *words: None)
 
     @pytest.mark.parametrize("spec", ["public", "cv:3"])
     def test_the_teachers_answer_for_a_student_that_is_clearly_worse(
@@ -306,6 +311,21 @@ class TestAnswers:
             said = torch.stack([torch.from_numpy(one[0]) for one in each])
             mean = torch.softmax(said if scaled is None else scaled(said), -1).mean(0)
             np.testing.assert_allclose(softmax(answer(fitted, other)), mean.numpy(), atol=1e-5)
+
+    def test_the_best_teacher_teaches_alone_where_all_together_are_clearly_worse(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        compared: list[torch.Tensor] = []
+
+        def better(problem: Problem, one: torch.Tensor, other: torch.Tensor) -> str:
+            compared.append(one)
+            return "validation accuracy 10.0% after 90.0%" if len(compared) == 2 else ""
+
+        monkeypatch.setattr("agssl.train.methods.clearly_better", better)
+        result = train_method(blocks_graph(), quick(teachers=("auto",), alpha=None, integration="average"))
+        assert [teacher.network.heldout for teacher in result.teachers] == [compared[1]] and len(compared) == 3
+        assert f"of {result.teachers[0].name} alone" in caplog.text
+        assert result.weights is not None and result.weights.shape[1] == 1 and result.student_logits is None
 
     def test_named_pools_keep_their_student(self, bad_student: None) -> None:
         fitted = fit(blocks_graph(), quick(tasks=("clu",), generations=1)).fitted

@@ -9,7 +9,25 @@ from dataclasses import dataclass, replace
 from agssl.bench import paper
 from agssl.bench.artifacts import Artifact, Rendered
 from agssl.bench.cells import Cell
-from agssl.bench.methods import AUTOSSL, AVERAGE, GCN, LATER, LF, RIVALS, SINGLE, TS, VANILLA, Method, labels_read
+from agssl.bench.methods import (
+    AUTOSSL,
+    AVERAGE,
+    BEST,
+    CROSSFIT,
+    EQUAL,
+    GCN,
+    JOAO,
+    LATER,
+    LF,
+    MIXED,
+    RIVALS,
+    SINGLE,
+    TABLE_METHODS,
+    TS,
+    VANILLA,
+    Method,
+    labels_read,
+)
 from agssl.bench.records import Records
 from agssl.bench.scope import PAPER_DATASETS, STRATEGIES, Scope, title_of
 from agssl.bench.tables import (
@@ -50,45 +68,84 @@ def wants_curves(method: Method) -> bool:
     return method in (LF, TS)
 
 
-def _cells(scope: Scope, default: tuple[Method, ...], strategies: tuple[str, ...]) -> list[Cell]:
-    return [
-        cell
-        for dataset in scope.datasets_or(PAPER_DATASETS)
-        for strategy in strategies
-        for method in with_gcn(scope, default)
-        for cell in scope.cells(method, dataset, strategy, curves=wants_curves(method) and strategy == "jt")
-    ]
+@dataclass(frozen=True)
+class AccuracyTable:
+    """A table of accuracies, by method and dataset."""
 
+    title: str
+    methods: tuple[Method, ...]
+    published: _Paper
+    extra: tuple[Method, ...] = ()  # rows that are there where they have been run
+    whose: str = "the paper's"  # the published figures
+    pretrained: bool = True  # whether there is a part on pre-training, too
+    chosen: bool = True  # whether AGSSL is also shown with the scheme that validation chooses
+    paired: str = PAIRED  # what differences to GCN are about
 
-def _render(
-    scope: Scope,
-    records: Records,
-    default: tuple[Method, ...],
-    strategies: tuple[str, ...],
-    published: _Paper,
-    title: str,
-) -> Rendered:
-    datasets, methods = scope.datasets_or(PAPER_DATASETS), with_gcn(scope, default)
-    sheets, rows = [], []
-    for strategy in strategies:
-        entries = [
+    def strategies(self, scope: Scope) -> tuple[str, ...]:
+        """Those of its parts that are asked for."""
+        return tuple(strategy for strategy in scope.strategies if self.pretrained or strategy == "jt")
+
+    def rows(self, scope: Scope, records: Records) -> tuple[Method, ...]:
+        """The methods asked for; else the usual ones, and others of which there is any record."""
+        methods = with_gcn(scope, self.methods)
+        if scope.methods is not None:
+            return methods
+        datasets = scope.datasets_or(PAPER_DATASETS)
+        run = {
+            method.name
+            for method in self.extra
+            if any(
+                cell in records
+                for strategy in self.strategies(scope)
+                for cell in _all(scope, method, datasets, strategy)
+            )
+        }
+        wanted = {method.name for method in methods} | run
+        return tuple(method for name, method in TABLE_METHODS.items() if name in wanted)
+
+    def cells(self, scope: Scope, curves: bool = True) -> list[Cell]:
+        """What it needs; with the learning curves that figures show."""
+        return [
+            cell
+            for dataset in scope.datasets_or(PAPER_DATASETS)
+            for strategy in self.strategies(scope)
+            for method in with_gcn(scope, self.methods)
+            for cell in scope.cells(
+                method, dataset, strategy, curves=curves and wants_curves(method) and strategy == "jt"
+            )
+        ]
+
+    def entries(self, scope: Scope, records: Records, strategy: str) -> list[Entry]:
+        """Its places, row by row."""
+        return [
             Entry(
                 method.title,
                 title_of(dataset),
                 len(scope.seeds_of(dataset)),
-                paper=published(dataset, strategy, method.name),
+                paper=self.published(dataset, strategy, method.name),
                 block=strategy,
             ).filled(records, scope.cells(method, dataset, strategy), scope.cells(GCN, dataset))
-            for method in methods
-            for dataset in datasets
+            for method in self.rows(scope, records)
+            for dataset in scope.datasets_or(PAPER_DATASETS)
         ]
-        sheets += accuracy_sheets(f"{title}, {STRATEGIES[strategy]}", entries)
-        rows += [entry.to_dict() for entry in entries]
-        if LF in methods and TS in methods:
-            chosen = [choose_scheme(scope, records, dataset, strategy, published) for dataset in datasets]
-            sheets.append(_chosen_sheet(f"{title}, {STRATEGIES[strategy]}", chosen))
-    read = labels_note(scope, methods, datasets)
-    return Rendered(Table(sheets, rows, [PAIRED, read, *notes(methods), *arxiv_note(datasets, rows)]))
+
+    def render(self, scope: Scope, records: Records) -> Rendered:
+        """The table."""
+        datasets, methods = scope.datasets_or(PAPER_DATASETS), self.rows(scope, records)
+        sheets, rows = [], []
+        for strategy in self.strategies(scope):
+            entries, title = self.entries(scope, records, strategy), f"{self.title}, {STRATEGIES[strategy]}"
+            sheets += accuracy_sheets(title, entries, whose=self.whose)
+            rows += [entry.to_dict() for entry in entries]
+            if self.chosen and LF in methods and TS in methods:
+                chosen = [choose_scheme(scope, records, dataset, strategy, self.published) for dataset in datasets]
+                sheets.append(_chosen_sheet(title, chosen))
+        read = labels_note(scope, methods, datasets)
+        return Rendered(Table(sheets, rows, [self.paired, read, *notes(methods), *arxiv_note(datasets, rows)]))
+
+
+def _all(scope: Scope, method: Method, datasets: tuple[str, ...], strategy: str) -> list[Cell]:
+    return [cell for dataset in datasets for cell in scope.cells(method, dataset, strategy)]
 
 
 @dataclass(frozen=True)
@@ -164,21 +221,18 @@ def arxiv_note(datasets: tuple[str, ...], rows: list[dict]) -> list[str]:
     return [NO_FEATURES] if "ogbn-arxiv" in datasets and empty else []
 
 
-_METHODS1 = (GCN, *SINGLE, VANILLA, AUTOSSL, AVERAGE, LF, TS)
-_METHODS2 = (GCN, SINGLE[2], *RIVALS, AVERAGE, LF, TS, *LATER)
-
-
-def _jt(scope: Scope) -> tuple[str, ...]:
-    return tuple(strategy for strategy in scope.strategies if strategy == "jt")
-
-
-TABLE1 = Artifact(
-    "Table 1: single- and multi-task learning",
-    lambda scope: _cells(scope, _METHODS1, scope.strategies),
-    lambda scope, records: _render(scope, records, _METHODS1, scope.strategies, paper.table1, "Table 1"),
+ONE = AccuracyTable(
+    "Table 1",
+    (GCN, *SINGLE, VANILLA, AUTOSSL, AVERAGE, LF, TS),
+    paper.table1,
+    extra=(*EQUAL, *MIXED, *CROSSFIT),
 )
-TABLE2 = Artifact(
-    "Table 2: other self-supervised methods",
-    lambda scope: _cells(scope, _METHODS2, _jt(scope)),
-    lambda scope, records: _render(scope, records, _METHODS2, _jt(scope), paper.table2, "Table 2"),
+TWO = AccuracyTable(
+    "Table 2",
+    (GCN, SINGLE[2], *RIVALS, AVERAGE, LF, TS, *LATER),
+    paper.table2,
+    extra=(JOAO, *BEST),
+    pretrained=False,
 )
+TABLE1 = Artifact("Table 1: single- and multi-task learning", ONE.cells, ONE.render)
+TABLE2 = Artifact("Table 2: other self-supervised methods", TWO.cells, TWO.render)

@@ -17,6 +17,7 @@ from agssl.encoders import ENCODERS
 from agssl.integrate import INTEGRATORS
 from agssl.pretext.prepare import make_task, partition_plan
 
+BENCHMARK = "benchmark"  # the split of cells that name no other
 SCHEMA = 2  # raise it when records change their meaning: older ones are then run again
 
 
@@ -33,6 +34,7 @@ class Cell:
     config: str | None = None  # the shipped config that settings came from; what it says is in the settings
     whole: bool = False  # take nothing from other cells: its time is that of a fit, and its teachers are compared
     tries: tuple[str, ...] = ()  # networks or classifiers, named as teachers are, of which validation chooses one
+    split: str = BENCHMARK  # of the graph, see `agssl.data.splits`
 
     @cached_property
     def key(self) -> str:
@@ -50,17 +52,19 @@ class Cell:
         settings |= partition_plan(self.settings)
         parts = [SCHEMA, self.dataset, settings, self.seed, self.cost]
         parts += [["whole", *self.tries]] if self.whole else []
+        parts += [["split", self.split]] if self.split != BENCHMARK else []
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property
     def strategy(self) -> str | None:
         """jt or pf; None for a plain GCN, where there is nothing to choose."""
-        return None if self.settings.method == "gcn" else self.settings.strategy
+        return self.settings.strategy if self.settings.has_strategy else None
 
     @property
     def teacher_group(self) -> tuple[str, int, str, bool]:
         """Cells of one group train the same teachers, so it pays to run them one after the other."""
-        return self.dataset, self.seed, self.method if self.whole else self.settings.strategy, self.cost
+        kind = self.method if self.whole else self.settings.strategy
+        return self.dataset, self.seed, kind if self.split == BENCHMARK else f"{kind}-{self.split}", self.cost
 
     @property
     def duration_group(self) -> tuple[str, str, str | None, bool, bool]:
@@ -68,7 +72,8 @@ class Cell:
         return self.dataset, self.method, self.strategy, self.cost, self.whole
 
     def __str__(self) -> str:
-        parts = [self.dataset, self.method, self.strategy, "cost" if self.cost else None, f"seed {self.seed}"]
+        split = None if self.split == BENCHMARK else f"split {self.split}"
+        parts = [self.dataset, self.method, self.strategy, split, "cost" if self.cost else None, f"seed {self.seed}"]
         return " ".join(part for part in parts if part)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from agssl.base.provenance import machine
 from agssl.base.system import peak_mb
 from agssl.base.version import __version__
-from agssl.bench.cells import SCHEMA, Cell, file_stem
+from agssl.bench.cells import BENCHMARK, SCHEMA, Cell, file_stem
 from agssl.bench.pools import FirstStudent, pool_record
 from agssl.bench.records import FORMAT, CellRecord
 from agssl.bench.tuned import tune
@@ -48,7 +48,7 @@ class Workspace:
 
 def run_cell(workspace: Workspace, cell: Cell) -> CellRecord:
     """Fit a cell and measure it; gives its record."""
-    graph = split_for(graph_of(cell.dataset), "benchmark", cell.seed)
+    graph = split_for(graph_of(cell.dataset), cell.split, cell.seed)
     targets = workspace.cache / "targets"
     if cell.tries:  # what is made of the graph before training, they share
         where = Resources(targets, threads=workspace.threads)
@@ -106,6 +106,7 @@ def _about(cell: Cell, workspace: Workspace) -> CellRecord:
         "machine": machine(workspace.threads),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+    about |= {"split_asked": cell.split} if cell.split != BENCHMARK else {}
     return about | {"whole": True} if cell.whole else about
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agssl.base.errors import AgsslError, unknown_name
+from agssl.bench import paper
 from agssl.config import PAPER_TASKS, Settings
 from agssl.shipped import FOLDER, with_config
 
@@ -20,6 +21,7 @@ class Method:
     title: str  # as the paper writes it
     changes: Mapping[str, Any]
     two_strategies: bool = True  # whether joint training and pre-training differ
+    published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # its paper's settings; *: of others
 
     def settings(
         self,
@@ -29,10 +31,14 @@ class Method:
         base: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> tuple[Settings, str | None]:
-        """What to fit on a dataset, and its config; later ones win: config, `base`, what makes this method, `more`."""
+        """What to fit on a dataset, and its config.
+
+        Later ones win: config, its paper's settings, `base`, what makes this method, `more`.
+        """
         kind = {"strategy": strategy if self.two_strategies else "jt"}
-        given = {**_THOROUGH, **_DATASETS.get(dataset, {}), **(base or {}), **self.changes, **kind, **more}
-        if not given.keys() & {"tasks", "teachers"}:
+        own = {**_DATASETS.get(dataset, {}), **self.published.get(dataset, self.published.get("*", {}))}
+        given = {**_THOROUGH, **own, **(base or {}), **self.changes, **kind, **more}
+        if not given.keys() & {"tasks", "teachers"} and given["method"] != "grand":
             given["tasks"] = PAPER_TASKS
         values, path = with_config(dataset, given, folder)
         return Settings().replace(**values), None if path is None else path.name
@@ -62,10 +68,22 @@ def _scheme(integration: str, title: str, name: str | None = None) -> Method:
     return Method(name or integration, title, {"method": "agssl", "integration": integration})
 
 
+def _rival(name: str, title: str, **changes: Any) -> Method:
+    return Method(name, title, changes, two_strategies=False, published=paper.rival_settings(name))
+
+
 GCN = Method("gcn", "GCN", {"method": "gcn"}, two_strategies=False)
 EQUAL = (  # that read validation labels for more than choosing, as AGSSL does
     Method("gcn-calibrated", "GCN calibrated", {"method": "gcn", "class_shifts": True}, two_strategies=False),
     Method("gcn-smoothed", "GCN smoothed", {"method": "gcn", "smooth": True}, two_strategies=False),
+)
+CROSSFIT = tuple(  # AGSSL whose validation labels fit nothing
+    Method(
+        f"agssl-{scheme}-crossfit",
+        f"AGSSL-{scheme.upper()} crossfit",
+        {"method": "agssl", "integration": scheme, "weights_from": "crossfit"},
+    )
+    for scheme in ("lf", "ts")
 )
 SINGLE = tuple(_single(task) for task in PAPER_TASKS)
 RIVALS = tuple(_single(task) for task in ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl"))
@@ -76,7 +94,23 @@ AVERAGE = _scheme("average", "Average")
 HEURISTICS = (_scheme("random", "Random"), AVERAGE, _scheme("weighted", "Weighted"))
 LATER = (_single("graphmae", "GraphMAE"), _single("grand"), _scheme("was", "WAS"))  # later than the paper
 
-TABLE_METHODS = {m.name: m for m in (GCN, *EQUAL, *SINGLE, *RIVALS, VANILLA, AUTOSSL, *HEURISTICS, LF, TS, *LATER)}
+MIXED = (Method("pareto", "ParetoGNN", {"method": "pareto"}), Method("auxts", "AUX-TS", {"method": "auxts"}))
+JOAO = _single("joao")
+BEST = (  # rivals that are not of this kind, as their papers have them
+    _rival("gcnii", "GCNII", method="gcn"),
+    _rival("grand-net", "GRAND (its network)", method="grand"),
+    _rival("cpf", "CPF of GCN", method="cpf"),
+    _rival("cpf-gat", "CPF of GAT", method="cpf"),
+    _rival("cpf-gcnii", "CPF of GCNII", method="cpf"),
+)
+
+TABLE_METHODS = {
+    m.name: m
+    for m in (
+        *(GCN, *EQUAL, *SINGLE, *RIVALS, JOAO, VANILLA, AUTOSSL, *MIXED),
+        *(*HEURISTICS, LF, TS, *CROSSFIT, *LATER, *BEST),
+    )
+}
 
 
 def labels_read(settings: Settings) -> str:

@@ -7,17 +7,18 @@ import json
 from importlib.resources import files
 from typing import Any
 
-Published = tuple[float, float]  # mean and standard deviation in percent
+Published = tuple[float, float | None]  # mean and standard deviation in percent; None where it is not given
 
 
 @functools.cache
-def _numbers() -> dict[str, Any]:
-    numbers: dict[str, Any] = json.loads(files("agssl.bench").joinpath("paper.json").read_text(encoding="utf-8"))
+def _numbers(name: str = "paper") -> dict[str, Any]:
+    text = files("agssl.bench").joinpath(f"{name}.json").read_text(encoding="utf-8")
+    numbers: dict[str, Any] = json.loads(text)
     return numbers
 
 
 def _pair(value: list[float] | None) -> Published | None:
-    return None if value is None else (value[0], value[1])
+    return None if value is None else (value[0], value[1] if len(value) > 1 else None)
 
 
 def table1(dataset: str, strategy: str, method: str) -> Published | None:
@@ -44,3 +45,24 @@ def table_a3(dataset: str, method: str, what: str) -> float | None:
     """Table A3: `seconds` or `peak_mb` of joint-t, agssl-lf and agssl-ts."""
     value: float | None = _numbers()["table-a3"].get(method, {}).get(what, {}).get(dataset)
     return value
+
+
+def rival(dataset: str, strategy: str, method: str) -> Published | None:
+    """A rival's accuracy in its own paper; of other methods, as in Table 1.
+
+    >>> rival("citeseer", "jt", "grand-net"), rival("pubmed", "jt", "cpf-gcnii"), rival("cora", "jt", "gcn")
+    ((75.4, 0.4), (83.2, None), (81.72, 0.52))
+    """
+    own = _numbers("rivals").get(method)
+    return table1(dataset, strategy, method) if own is None else _pair(own["accuracy"].get(dataset))
+
+
+def rival_settings(method: str) -> dict[str, dict[str, Any]]:
+    """The settings that a rival's paper has, by dataset; those of `*` for any other."""
+    found: dict[str, dict[str, Any]] = _numbers("rivals").get(method, {}).get("settings", {})
+    return found
+
+
+def rival_sources() -> dict[str, str]:
+    """Where a rival's figures and settings come from, and how its evaluation differs, by method."""
+    return {name: entry["source"] for name, entry in _numbers("rivals").items()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from agssl.bench.cells import Cell
+from agssl.bench.cells import BENCHMARK, Cell
 from agssl.bench.methods import Method, choose
 from agssl.data.catalog import SPECS
 from agssl.shipped import FOLDER
@@ -58,6 +58,7 @@ class Scope:
     strategies: tuple[str, ...] = tuple(STRATEGIES)
     changes: Mapping[str, Any] = field(default_factory=dict)  # settings for every cell
     configs: Path = FOLDER
+    split: str = BENCHMARK  # of every graph; a table decides on it
 
     @property
     def options(self) -> str:
@@ -109,4 +110,7 @@ class Scope:
         if method.missing() is not None:
             return []
         settings, config = method.settings(dataset, strategy, self.configs, self.changes, **more)
-        return [Cell(dataset, method.name, settings, seed, curves, cost, config) for seed in self.seeds_of(dataset)]
+        return [
+            Cell(dataset, method.name, settings, seed, curves, cost, config, split=self.split)
+            for seed in self.seeds_of(dataset)
+        ]

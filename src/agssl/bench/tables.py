@@ -149,8 +149,10 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
 
-def accuracy_sheets(title: str, entries: Sequence[Entry], paper_too: bool = True) -> list[Sheet]:
-    """Ours with the average rank; the paper's and the difference; the paired difference to GCN."""
+def accuracy_sheets(
+    title: str, entries: Sequence[Entry], paper_too: bool = True, whose: str = "the paper's"
+) -> list[Sheet]:
+    """Ours with the average rank; the paper's (or whose else) and the difference; the paired difference to GCN."""
     rows = list(dict.fromkeys(e.row for e in entries))
     columns = list(dict.fromkeys(e.column for e in entries))
     at = {(e.row, e.column): e for e in entries}
@@ -163,10 +165,12 @@ def accuracy_sheets(title: str, entries: Sequence[Entry], paper_too: bool = True
         frozenset((r, c) for r, c in best if r is not None),
     )
     published, known = average_ranks({row: {c: _published(at[row, c]) for c in columns} for row in rows})
+    of_paper = whose == "the paper's"
+    absent, where = ("not in the paper", "in the paper") if of_paper else ("not published", f"of {whose}")
     theirs = Sheet(
-        f"{title}: ours minus the paper's (the paper's in brackets)",
-        ("", *columns, f"average rank in the paper{_over(known, columns)}"),
-        tuple((row, *(paper_text(at[row, c]) for c in columns), _rank(published, row)) for row in rows),
+        f"{title}: ours minus {whose} ({whose} in brackets)",
+        ("", *columns, f"average rank {where}{_over(known, columns)}"),
+        tuple((row, *(paper_text(at[row, c], absent) for c in columns), _rank(published, row)) for row in rows),
     )
     gains = Sheet(
         f"{title}: paired difference to GCN on the same seeds and splits, with its 95% interval",
@@ -208,11 +212,12 @@ def some_seeds(seeds: int, wanted: int) -> str:
     return "" if seeds == wanted else f" ({seeds} of {wanted} seeds)"
 
 
-def paper_text(entry: Entry) -> str:
+def paper_text(entry: Entry, absent: str = "not in the paper") -> str:
     """The difference to the paper, and the paper's number, with the number of seeds where some are missing."""
     if entry.paper is None:
-        return "not in the paper"
-    theirs = f" ({entry.paper[0]:.2f} ± {entry.paper[1]:.2f})"
+        return absent
+    spread = "" if entry.paper[1] is None else f" ± {entry.paper[1]:.2f}"
+    theirs = f" ({entry.paper[0]:.2f}{spread})"
     if entry.difference is None:
         return MISSING + theirs
     return f"{entry.difference:+z.2f}{theirs}{some_seeds(len(entry.scores), entry.wanted)}"

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from agssl.bench.records import CellRecord
     from agssl.bench.scope import Scope
 
-WHAT = ("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory", "graphs")
+WHAT = (
+    *("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory", "graphs"),
+    *("table1-authors", "table2-authors", "equal", "rivals"),
+)
 
 _EXAMPLES = """\
 examples:
@@ -144,11 +147,11 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
     from agssl.data.fetch import data_folders
 
     reasons = {}
-    for dataset in dict.fromkeys(cell.dataset for cell in grid.missing):
-        reasons[dataset] = why_not(dataset)
-        if reasons[dataset]:
-            say(f"{dataset} is left out: {reasons[dataset]}")
-    grid.missing = [cell for cell in grid.missing if not reasons[cell.dataset]]
+    for dataset, split in dict.fromkeys((cell.dataset, cell.split) for cell in grid.missing):
+        reasons[dataset, split] = why_not(dataset, split)
+        if reasons[dataset, split]:
+            say(f"{dataset} is left out: {reasons[dataset, split]}")
+    grid.missing = [cell for cell in grid.missing if not reasons[cell.dataset, cell.split]]
     workspace = Workspace(data_folders().cache, args.threads, commit())
     with contextlib.ExitStack() as stack:
         out.mkdir(parents=True, exist_ok=True)
@@ -163,14 +166,17 @@ def _run(grid: Grid, out: Path, args: argparse.Namespace) -> None:
             raise KeyboardInterrupt("finished cells are kept. To go on, give the same command again") from stop
 
 
-def why_not(dataset: str) -> str | None:
-    """Why a dataset can't be run here; None if it can."""
+def why_not(dataset: str, split: str) -> str | None:
+    """Why a dataset can't be run here, split like that; None if it can."""
     from agssl.data.resolve import open_graph
 
     try:
-        return open_graph(dataset, split=None, say=say).missing
+        missing = open_graph(dataset, split=None, say=say).missing
+        if missing is None and split == "authors":  # which is a file of its own
+            open_graph(dataset, split=split)
     except DataError as error:
         return str(error)
+    return missing
 
 
 def scope_of(args: argparse.Namespace, known: Iterable[str]) -> Scope:

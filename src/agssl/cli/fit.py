@@ -23,10 +23,10 @@ from agssl.cli.options import (
     check_jobs,
     check_workers,
     make_plan,
+    reading,
     say_columns,
     say_partition,
     say_weights,
-    table_options,
     with_ray,
     workers,
 )
@@ -136,8 +136,7 @@ def run_fit(args: argparse.Namespace) -> int:
     from agssl.store.run import GraphSource, describe
     from agssl.store.run_writer import RunWriter, write_predictions
 
-    how = {"knn": args.knn, "knn_metric": args.knn_metric or "cosine", "label": args.label or "label"}
-    how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
+    how = reading(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_columns(graph)
     say_weights(graph)

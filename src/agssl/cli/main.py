@@ -23,6 +23,7 @@ from agssl.cli import (
     explain,
     export,
     fit,
+    label,
     predict,
     report,
     serve,
@@ -34,8 +35,8 @@ from agssl.cli.common import Parser, add_debug, refuse_unknown, say
 from agssl.cli.plugins import load_plugins
 
 COMMANDS = (
-    *(data, listing, fit, predict, explain, embed, suggest, check, report, compare, serve, export, tune, bench),
-    doctor,
+    *(data, listing, fit, predict, explain, embed, suggest, check, label, report, compare),
+    *(serve, export, tune, bench, doctor),
 )
 
 _EXAMPLES = """\

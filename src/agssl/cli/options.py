@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agssl.base.errors import SettingsError
 from agssl.base.install import install_line
 from agssl.cli.common import say
-from agssl.config import DESCRIBED, RUN_KEYS, Settings, none_for_zero, read_toml
+from agssl.config import DESCRIBED, RUN_KEYS, WHOLE, Settings, none_for_zero, read_toml
 from agssl.config.kinds import Flag, Kind
 from agssl.shipped import settings_for
 
@@ -47,7 +47,7 @@ def _reader(kind: Kind) -> Callable[[str], Any]:
     return read
 
 
-def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_graph(parser: argparse.ArgumentParser, *, required: bool = True, more_labels: bool = True) -> None:
     """The graph and how to read it."""
     text = "a dataset's name, a file or a folder"
     if required:
@@ -61,6 +61,13 @@ def add_graph(parser: argparse.ArgumentParser, *, required: bool = True) -> None
     )
     parser.add_argument("--knn-metric", metavar="NAME", help=f"for --knn: cosine (default) or euclidean{same}")
     parser.add_argument("--label", metavar="COLUMN", help=f"the column with the labels (default: label){same}")
+    if more_labels:
+        parser.add_argument(
+            "--labels",
+            metavar="FILE",
+            help="CSV (id,label) with labels that complete or replace those of the graph, or are the only ones of a "
+            "dataset (default: labels.csv in the graph's folder, if it is there; none leaves that alone)",
+        )
     add_weights(parser, same)
     add_tables(parser, same, encodes=required)
 
@@ -121,6 +128,13 @@ def table_options(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(args, name, None)) is not None}
 
 
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """What the options of `add_graph` say, for `open_graph`."""
+    how = {"knn": args.knn, "knn_metric": args.knn_metric or "cosine", "label": args.label or "label"}
+    how |= {"weight": args.weight, "unweighted": args.unweighted, "labels": args.labels}
+    return how | table_options(args)
+
+
 def say_columns(graph: Graph) -> None:
     """What the columns of a table became, one line each, unless all are plain numbers."""
     if graph.columns is not None and not graph.columns.plain:
@@ -167,8 +181,11 @@ def check_workers(args: argparse.Namespace, settings: Settings) -> None:
     several = f"workers = {args.workers}"
     if not with_ray(args):
         raise SettingsError(f"{several} are processes of Ray; add --ray, or --ray-address of a cluster")
-    if settings.method == "autossl":
-        raise SettingsError(f"{several} share mini-batches, but autossl searches on the whole graph; leave them out")
+    if settings.method in WHOLE:
+        does = f"{settings.method} {WHOLE[settings.method]} the whole graph"
+        raise SettingsError(f"{several} share mini-batches, but {does}; leave them out")
+    if settings.method in ("pareto", "auxts"):
+        raise SettingsError(f"{several} average gradients, but {settings.method} compares them; leave them out")
     if settings.batch == "full":
         raise SettingsError(f"{several} share mini-batches, but a step sees the whole graph; choose --batch partition")
     if (args.jobs or 1) > 1:
@@ -216,7 +233,7 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
         "--split",
         metavar="HOW",
         help="auto (default: the split of the data, else cv:5), cv:5, holdout:0.2, benchmark, public, public:3, "
-        "random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
+        "authors, random:20/500/1000, per-class:20/30, fraction:0.6/0.2/0.2, or a file",
     )
     parser.add_argument("--config", metavar="FILE", help="TOML file with settings, and split and seeds if need be")
     parser.add_argument(

@@ -108,6 +108,7 @@ class Source:
             require_labels=False,
             say=say,
             columns=columns,
+            labels=args.labels,
             **options,
         )
         if graph.missing is not None:

@@ -18,9 +18,9 @@ from agssl.cli.options import (
     check_jobs,
     given_settings,
     make_plan,
+    reading,
     say_partition,
     say_weights,
-    table_options,
     workers,
 )
 from agssl.cli.plugins import add_plugins
@@ -99,8 +99,7 @@ def run_tune(args: argparse.Namespace) -> int:
     check_search(plan.settings, args.trials, seeds, args.threads, args.seconds)
     only = None if args.only is None else [name.strip() for name in args.only.split(",") if name.strip()]
     space = space_of(plan.settings, only)
-    how = {"knn": args.knn, "knn_metric": args.knn_metric or "cosine", "label": args.label or "label"}
-    how |= {"weight": args.weight, "unweighted": args.unweighted} | table_options(args)
+    how = reading(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_weights(graph)
     say_partition(plan.settings)
@@ -156,7 +155,7 @@ def _write(search: Search, found: Found, args: argparse.Namespace, out: Path, co
         "dataset": search.dataset,
         "method": settings.method,
         "integration": settings.integration if settings.method == "agssl" else None,
-        "strategy": None if settings.method == "gcn" else settings.strategy,
+        "strategy": settings.strategy if settings.has_strategy else None,
         "tuning_seeds": seeds,
         "trials": counts,
         "best": {"trial": found.trial, "score": found.score, "settings": effective(settings)},

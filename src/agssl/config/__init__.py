@@ -2,7 +2,7 @@
 
 from agssl.config.describe import Description, SearchRange, described, documented
 from agssl.config.effort import EFFORTS, PAPER_TASKS
-from agssl.config.fields import DESCRIBED, METHODS, WEIGHTS_FROM, SettingFields
+from agssl.config.fields import DESCRIBED, METHODS, WEIGHTS_FROM, WHOLE, SettingFields
 from agssl.config.files import RUN_KEYS, none_for_zero, read_toml
 from agssl.config.kinds import Alpha, parse_alpha, parse_task_weights
 from agssl.config.old_names import renamed
@@ -17,6 +17,7 @@ __all__ = [
     "PAPER_TASKS",
     "RUN_KEYS",
     "WEIGHTS_FROM",
+    "WHOLE",
     "Alpha",
     "Description",
     "SearchRange",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PAPER_TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")  # the paper's five
+GRAND_TASKS = ("grand:views=4",)  # of method grand
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,16 @@ from agssl.config.describe import SearchRange, described, descriptions, setting
 from agssl.config.effort import EFFORTS
 from agssl.config.kinds import Alpha, AlphaKind, Choice, Flag, Name, Names, Number, TaskWeights, Whole
 
-METHODS = ("agssl", "gcn", "single", "joint", "autossl")
+METHODS = ("agssl", "gcn", "single", "joint", "autossl", "pareto", "auxts", "grand", "cpf")
+WITHOUT_TASKS = ("gcn", "cpf")
+WHOLE = {"autossl": "searches on", "cpf": "spreads labels over"}  # the whole graph
 WEIGHTS_FROM = ("val", "crossfit", "train")
 FEATURE_NORMS = ("none", "l2", "binary")
 NORMS = ("none", "batch", "layer")
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "roc_auc", "average_precision", "log_loss")
 CALIBRATIONS = ("classes", "temperature", "none")
 
-_WITH_TASKS = ("agssl", "single", "joint", "autossl")
+_WITH_TASKS = ("agssl", "single", "joint", "autossl", "pareto", "auxts")
 _WEIGHTS = (0.1, 0.5, 1.0, 5.0, 10.0, 20.0, 30.0)  # of a loss; the paper's grid (App. G)
 _DROPOUTS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
@@ -51,14 +53,16 @@ class SettingFields:
         kind=Choice(names=METHODS),
         help="what to train: agssl (one teacher per task, distilled into a student), gcn (the encoder on labels "
         "alone), single (one task), joint (all tasks in one network), autossl (joint with task weights that are "
-        "searched)",
+        "searched), pareto (joint, weights by the minimum-norm point of the tasks' gradients), auxts (joint, weights "
+        "by how gradients agree with the labels'), grand (random views that must agree), cpf (label propagation that "
+        "learns, taught by the encoder)",
     )
     tasks: tuple[str, ...] = setting(
         default=(),
         kind=Names(some=True),
         help="pretext tasks by name, on the encoder; settings of a task after colons, as in par:parts=100; without "
-        "any, method agssl trains what teachers says, and others the paper's five",
-        methods=_WITH_TASKS,
+        "any, method agssl trains what teachers says, grand its own, and others the paper's five",
+        methods=(*_WITH_TASKS, "grand"),
         kw_only=False,
     )
     integration: str = setting(
@@ -103,8 +107,9 @@ class SettingFields:
     student: str = setting(
         default="",
         kind=Name(example="sage"),
-        help="the student's encoder, with settings of its network after colons; that of the fit if not given",
-        methods=("agssl",),
+        help="the student's encoder, with settings of its network after colons; that of the fit if not given, and a "
+        "perceptron in cpf",
+        methods=("agssl", "cpf"),
         counts=lambda settings: bool(settings.student),
     )
     view: str = setting(
@@ -179,7 +184,7 @@ class SettingFields:
         kind=Whole(optional=True),
         help="epochs that a network trains with each of the alphas to choose from before the better half of them goes "
         "on; 0 (in Python None): all to the end",
-        methods=("agssl", "single", "joint"),
+        methods=("agssl", "single", "joint", "pareto", "auxts"),
         counts=_halves,  # results without it are those of alphas trained to the end
     )
     beta: float = setting(
@@ -333,6 +338,13 @@ class SettingFields:
         kind=Whole(),
         help="trainings of autossl_search = es",
         methods=("autossl",),
+    )
+    cpf_steps: int = setting(
+        default=10,
+        kind=Whole(),
+        help="propagations of cpf",
+        methods=("cpf",),
+        search=SearchRange((5, 10)),
     )
     autossl_lr: float = setting(
         default=0.05,

@@ -10,8 +10,8 @@ from typing import Any
 from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.spec import Spec
 from agssl.config.describe import documented
-from agssl.config.effort import EFFORTS, IN_PARTS, PAPER_TASKS, Effort
-from agssl.config.fields import DESCRIBED, SettingFields
+from agssl.config.effort import EFFORTS, GRAND_TASKS, IN_PARTS, PAPER_TASKS, Effort
+from agssl.config.fields import DESCRIBED, WHOLE, WITHOUT_TASKS, SettingFields
 from agssl.config.old_names import renamed
 from agssl.config.teacher import AUTO, LABELS, PAPER, TeacherSpec
 
@@ -32,10 +32,9 @@ class Settings(SettingFields):
             self._keep(name, about.check(name, getattr(self, name)))
         self._check_tasks()
         self._check_alpha()
-        if self.method == "autossl" and self.batch in ("partition", "neighbour"):
-            raise SettingsError(
-                f"batch = {self.batch!r}, but autossl searches on the whole graph; choose full, or another method"
-            )
+        if self.method in WHOLE and self.batch in ("partition", "neighbour"):
+            does = f"{self.method} {WHOLE[self.method]} the whole graph"
+            raise SettingsError(f"batch = {self.batch!r}, but {does}; choose full, or another method")
         if self.task_weights is not None:
             self._check_task_weights(self.task_weights)
         if self.student_tasks is not None:  # a weight of 0 is none
@@ -56,8 +55,8 @@ class Settings(SettingFields):
             self._keep("encoder", "gcn")
         if self.automatic and (self.tasks or self.method != "agssl" or self.encoder != "gcn"):  # something is named
             self._keep("teachers", ())
-        if not self.tasks and not self.teachers and self.method != "gcn":
-            self._keep("tasks", PAPER_TASKS)
+        if not self.tasks and not self.teachers and self.trains_tasks:
+            self._keep("tasks", GRAND_TASKS if self.method == "grand" else PAPER_TASKS)
         if AUTO in self.teachers and not self.automatic:
             raise SettingsError("teachers = auto finds all teachers itself; leave the others out")
         for number, text in enumerate(self.teachers):
@@ -77,12 +76,17 @@ class Settings(SettingFields):
             raise SettingsError(
                 f"method single takes one task, not {len(self.tasks)}; name one, as in --tasks {self.tasks[0]}"
             )
+        if self.method == "grand" and [Spec.parse(text).name for text in self.tasks] != ["grand"]:
+            raise SettingsError(
+                f"method grand trains the task grand alone, not {', '.join(self.tasks)}; leave tasks out, or give it "
+                "settings, as in --tasks grand:views=2"
+            )
 
     def _check_alpha(self) -> None:
         taught = set(self.all_tasks if self.method == "agssl" else self.tasks)
         names = {Spec.parse(text).name for text in taught}
         for name in self.alpha if isinstance(self.alpha, Mapping) else ():
-            if name not in names and self.method != "gcn":
+            if name not in names and self.trains_tasks and self.method != "grand":
                 raise unknown_name("task in alpha", str(name), names)
 
     def _check_task_weights(self, given: Mapping[str, float]) -> None:
@@ -124,6 +128,20 @@ class Settings(SettingFields):
         return self.teachers or self.tasks
 
     @property
+    def trains_tasks(self) -> bool:
+        """Whether the method has pretext tasks.
+
+        >>> Settings(method="gcn").trains_tasks, Settings(method="joint").trains_tasks
+        (False, True)
+        """
+        return self.method not in WITHOUT_TASKS
+
+    @property
+    def has_strategy(self) -> bool:
+        """Whether joint training and pre-training differ."""
+        return DESCRIBED["strategy"].read_by(self.method)
+
+    @property
     def automatic(self) -> bool:
         """Whether the fit finds its teachers itself; `pool` is then what it tries first."""
         return self.teachers == (AUTO,)
@@ -160,7 +178,7 @@ class Settings(SettingFields):
         >>> Settings(tasks=("clu",), student_tasks={"par": 20.0}).all_tasks
         ('clu', 'par')
         """
-        if self.method == "gcn":
+        if not self.trains_tasks:
             return ()
         if self.method != "agssl":
             return tuple(dict.fromkeys(self.tasks))

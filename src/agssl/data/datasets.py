@@ -64,7 +64,7 @@ def load_dataset(
     from agssl.base.rng import Rng
 
     graph = read_dataset(dataset_spec(name), data_folders(root), say)
-    return graph.with_split(make_split(split, graph, Rng(seed).child("split")))
+    return graph.with_split(make_split(split, graph, Rng(seed).child("split"), root))
 
 
 def get_dataset(name: str, *, root: str | os.PathLike[str] | None = None, say: Say = log.info) -> list[Path]:

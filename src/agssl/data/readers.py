@@ -12,6 +12,7 @@ import numpy as np
 from agssl.base.errors import DataError, GraphError, SettingsError
 from agssl.data.columns import Columns, TableOptions
 from agssl.data.graph import Graph
+from agssl.data.label_files import find_label_file, with_label_file
 from agssl.data.labels import read_labels
 from agssl.data.networks import EDGE_LISTS, find_edge_list, read_edge_list, read_network
 from agssl.data.networks import FORMATS as NETWORKS
@@ -41,6 +42,7 @@ def read_graph(
     unweighted: bool = False,
     require_labels: bool = True,
     columns: Columns | None = None,
+    labels: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Graph:
     """Read, check and clean a graph.
@@ -48,7 +50,8 @@ def read_graph(
     - A folder with `edges.(csv|tsv|parquet)` (`source`, `target`, optional `weight`, more columns ignored; or
       `edges.txt` with both ends of an edge in each line) and `nodes.(csv|tsv|parquet)` (`id`, feature columns, `label`,
       optional `split` of train, val, test or nothing). Ids may be any text. Feature columns are encoded as they need
-      it, and `graph.columns.lines()` says how.
+      it, and `graph.columns.lines()` says how. Labels in a `labels.csv` beside them (`id`, `label`) complete those of
+      the column `label`, or stand in their place.
     - One such table of nodes, where `knn` links each node to the nodes most like it; `id` is then optional.
     - `.graphml`, `.gexf`, `.gml` or `.json` (node-link), through NetworkX; attributes of nodes are columns.
     - `.npz` in the layout of Shchur et al.'s gnn-benchmark, or a folder in OGB's raw layout.
@@ -64,6 +67,8 @@ def read_graph(
         unweighted: ignore edge weights.
         require_labels: as for `Graph.from_arrays`.
         columns: the encoding of a model, to be used in place of one of the table's own: `model.columns_`.
+        labels: a CSV file with further labels (`id`, `label`), as `agssl label` writes them; by default `labels.csv` in
+            the folder, if there is one; "none" leaves that alone.
         options: how to read tables, see `agssl.data.columns.TableOptions`: `id`, `source`, `target`, `sep`, `encoding`;
             lists of columns `drop`, `categorical`, `numeric`, `text`; `encode=False`.
 
@@ -85,7 +90,8 @@ def read_graph(
     if knn is not None and weight is not None:
         raise SettingsError(f"weight is {weight!r}, but knn = {knn} makes edges without weights; leave one of them out")
     given = TableOptions.of(options)
-    how = _How(knn, knn_metric, label, name or path.resolve().stem, require_labels, given, columns, weights)
+    file = find_label_file(path, None if labels is None else os.fspath(labels))
+    how = _How(knn, knn_metric, label, name or path.resolve().stem, require_labels, given, columns, weights, file)
     if path.is_dir():
         return _read_folder(path, how)
     if not path.is_file():
@@ -108,11 +114,11 @@ def read_graph(
         from agssl.data.shchur import read_shchur
 
         how.check_plain(path)
-        graph = read_shchur(path, name=how.name, require_labels=require_labels, unweighted=unweighted)
+        graph = read_shchur(path, name=how.name, require_labels=how.at_once, unweighted=unweighted)
     else:
         how.check_plain(path, ("id", "source", "target", "sep", "encoding"))
-        graph = read_network(path, label, how.name, require_labels, how.options, columns, weights)
-    return how.encoded(graph)
+        graph = read_network(path, label, how.name, how.at_once, how.options, columns, weights)
+    return how.finished(graph)
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,12 @@ class _How:
     options: TableOptions
     columns: Columns | None
     weights: WeightChoice
+    file: Path | None  # with more labels
+
+    @property
+    def at_once(self) -> bool:
+        """Whether what is read first must have labels already."""
+        return self.require_labels and self.file is None
 
     def check_plain(self, path: Path, names: tuple[str, ...] = ()) -> None:
         """Insist that nothing is asked of a file that only tables can do: all options, or those named."""
@@ -136,12 +148,16 @@ class _How:
         if useless:
             raise SettingsError(f"{useless[0]} is for tables, but {path} is none; leave it out")
 
-    def encoded(self, graph: Graph) -> Graph:
-        """The graph by the encoding of the model, if one was given."""
-        if self.columns is None:
-            return graph
-        columns, x = reencode(graph.x, graph.columns, self.columns, graph.name)
-        return replace(graph, columns=columns, x=x)
+    def finished(self, graph: Graph) -> Graph:
+        """The graph by the encoding of the model, if one was given, and with the labels of the file."""
+        if self.columns is not None:
+            columns, x = reencode(graph.x, graph.columns, self.columns, graph.name)
+            graph = replace(graph, columns=columns, x=x)
+        return self.labelled(graph)
+
+    def labelled(self, graph: Graph, split: Split | None = None) -> Graph:
+        """The graph with the labels of the file, and with a split that may need them."""
+        return graph if self.file is None else with_label_file(graph, self.file, split, self.require_labels)
 
 
 def _read_folder(path: Path, how: _How) -> Graph:
@@ -150,13 +166,13 @@ def _read_folder(path: Path, how: _How) -> Graph:
 
     if is_packed(path):
         how.check_plain(path)
-        graph = how.encoded(open_packed(path, name=how.name))
+        graph = how.finished(open_packed(path, name=how.name))
         return graph.unweighted() if how.weights.ignored else graph
     edges, nodes = find_table(path, "edges"), find_table(path, "nodes")
     if nodes is None:
         if edges is None and is_ogb(path):
             how.check_plain(path)
-            return how.encoded(read_ogb(path, name=how.name, require_labels=how.require_labels))
+            return how.finished(read_ogb(path, name=how.name, require_labels=how.at_once))
         found = ", ".join(sorted(child.name for child in path.iterdir())[:8]) or "nothing"
         raise DataError(f"{path} has no nodes.csv, nodes.tsv or nodes.parquet, only {found}; add the table of nodes")
     edges = edges or find_edge_list(path)
@@ -180,7 +196,7 @@ def _from_tables(nodes: Path, edges: Path | None, how: _How) -> Graph:
     table = read_table(
         nodes,
         [*roles, *text_names(options, how.columns)],
-        required=[label] if how.require_labels else [],
+        required=[label] if how.at_once else [],
         options=options,
     )
     if table.num_rows == 0:
@@ -209,19 +225,21 @@ def _from_tables(nodes: Path, edges: Path | None, how: _How) -> Graph:
         links = knn_edges(x, how.knn, how.knn_metric)
     else:
         links, values = _read_edges(edges, ids, nodes, how)
+    split = _split_column(table, ids, nodes)
     # k-nearest-neighbour edges are one-way by nature; only the user's own are worth a notice
-    return Graph.from_arrays(
+    graph = Graph.from_arrays(
         links,
         x,
         y,
-        split=_split_column(table, ids, nodes),
+        split=split if how.file is None else None,
         name=how.name,
         node_names=ids,
         columns=fitted,
         weights=values,
-        require_labels=how.require_labels,
+        require_labels=how.at_once,
         notify=edges is not None,
     )
+    return how.labelled(graph, split)
 
 
 def _ids(table: pa.Table, column: str | None, path: Path) -> np.ndarray:

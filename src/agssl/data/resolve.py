@@ -11,6 +11,7 @@ from agssl.data.columns import Columns, TableOptions
 from agssl.data.datasets import DATASETS, dataset_spec, is_dataset, read_dataset
 from agssl.data.fetch import Say, data_folders
 from agssl.data.graph import Graph
+from agssl.data.label_files import NONE, with_label_file
 from agssl.data.readers import read_graph
 from agssl.data.splits import make_split
 
@@ -40,6 +41,7 @@ def open_graph(
     require_labels: bool = True,
     say: Say = log.info,
     columns: Columns | None = None,
+    labels: str | None = None,
     **options: Any,
 ) -> Graph:
     """The graph that `text` names, with a split; a dataset's name comes before a file of the same name.
@@ -56,6 +58,7 @@ def open_graph(
         require_labels: for `read_graph`.
         say: gets a line for each file that has to be fetched.
         columns: for `read_graph`.
+        labels: for `read_graph`; of a named dataset, which has its own, they are then the only ones.
         options: for `read_graph`.
     """
     if is_dataset(text):
@@ -66,8 +69,10 @@ def open_graph(
         for given in TableOptions.of(options).given():
             raise SettingsError(f"{given} is for tables, but the dataset {text} brings its own features; leave it out")
         graph = read_dataset(dataset_spec(text), data_folders(), say)
+        if labels not in (None, NONE):
+            graph = with_label_file(graph, Path(labels), required=require_labels)
     elif (path := find_path(text)) is not None:
-        weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted, "columns": columns}
+        weights: dict[str, Any] = {"weight": weight, "unweighted": unweighted, "columns": columns, "labels": labels}
         how = weights | options
         graph = read_graph(path, knn=knn, knn_metric=knn_metric, label=label, require_labels=require_labels, **how)
     elif "/" in text or "\\" in text or Path(text).suffix:

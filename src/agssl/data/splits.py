@@ -11,6 +11,7 @@ A split is asked for by a short text, recorded with every run, and travels with 
 | `fraction:0.6/0.2/0.2` | shares of the labelled nodes, class by class |
 | `cv:5` | no part is set aside: all labelled nodes train, and each is held out once, in one of five folds |
 | `holdout:0.2` | all labelled nodes train in the end; before, a fifth is held out to choose by, another to measure by |
+| `authors` | the one fixed split that the paper's authors ship of Computers, Photo, CS and Physics |
 | a path to `.npz`, `.json` or `.csv` | masks or index lists named train, val, test |
 | `benchmark` | `public` if there is one, else `random` where enough nodes are labelled, else `fraction:0.6/0.2/0.2` |
 | `auto` | `public` if there is one; for a named dataset `benchmark`; else no label is wasted: `cv:5`, or from 2,000 \
@@ -22,6 +23,7 @@ for the Amazon and Coauthor graphs; the other kinds draw every part class by cla
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +53,7 @@ PUBLIC = "public"  # origin of a split that came with the data; one of several h
 RANDOM = "random:20/500/1000"
 FOLDS, HELD_OUT = 5, 0.2
 PLENTY = 2000  # labelled nodes from which one held-out fifth measures well enough, at a fifth of the cost
-KINDS = ("auto", "public", "benchmark", "random", "per-class", "fraction", "cv", "holdout")
+KINDS = ("auto", "public", "benchmark", "authors", "random", "per-class", "fraction", "cv", "holdout")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,25 +175,30 @@ def check_split(split: Split, y: np.ndarray) -> Split:
     return split
 
 
-def make_split(spec: str, graph: Graph, rng: Rng) -> Split:
+def make_split(spec: str, graph: Graph, rng: Rng, root: str | os.PathLike[str] | None = None) -> Split:
     """The split that the text `spec` asks for (see the table above), checked against the graph.
 
     Args:
-        spec: `auto`, `public[:number]`, `benchmark`, `random[:a/b/c]`, `per-class:a/b`, `fraction:a/b/c`, `cv[:k]`,
-            `holdout[:a]`, or a path.
+        spec: `auto`, `public[:number]`, `benchmark`, `authors`, `random[:a/b/c]`, `per-class:a/b`, `fraction:a/b/c`,
+            `cv[:k]`, `holdout[:a]`, or a path.
         graph: for its labels, its public splits and its node names.
         rng: all that the draw depends on, beside the labels; its seed also chooses among public splits.
+        root: folder with the raw files of datasets, in place of AGSSL_DATA; `authors` is looked for there.
     """
     kind, _, rest = spec.strip().partition(":")
     if kind in ("auto", "benchmark") and not rest:
         return _auto(graph, rng, benchmark=kind == "benchmark" or graph.named)
     if kind == "public":
         return _public(graph, rest, rng)
+    if kind == "authors" and not rest:
+        from agssl.data.authors import authors_split
+
+        return check_split(authors_split(graph, root), graph.y)
     if Path(spec).suffix.lower() in (".npz", ".json", ".csv"):
         from agssl.data.split_files import read_split
 
         return check_split(read_split(Path(spec), graph.num_nodes, graph.node_names), graph.y)
-    if kind not in KINDS[3:]:
+    if kind not in KINDS[4:]:
         raise unknown_name("split", spec, KINDS)
     groups = by_class(graph.y, rng)
     if kind in ("cv", "holdout"):

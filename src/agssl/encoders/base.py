@@ -18,6 +18,7 @@ from agssl.base.registry import Registry
 from agssl.base.rng import Rng
 from agssl.data.graph import Features, Graph
 from agssl.encoders.layer import Layer, Tiles, WithSkip
+from agssl.ops.csr import Csr
 from agssl.ops.dropout import dropout
 from agssl.ops.features import Inputs
 from agssl.ops.plan import ForwardPlan, Hop
@@ -101,6 +102,7 @@ class Encoder(nn.Module):
     # Whether the first layer is linear in the propagated features, f(hop.matrix @ X): then these can be computed once.
     propagates_features: ClassVar[bool] = False
     prepares: ClassVar[bool] = False  # whether the first layer reads something that is made of the graph, see `read`
+    spreads: ClassVar[bool] = False  # whether what it makes is `spread` of X, so that views can drop features before
     knows_nodes: ClassVar[bool] = False  # whether it has weights for each node, so that `Shape.nodes` must be given
 
     def __init__(self, shape: Shape, rng: Rng, **settings: object) -> None:
@@ -145,6 +147,15 @@ class Encoder(nn.Module):
     def read_hops(self) -> int | None:
         """How many edges away `read` sees from a node; None: any number."""
         return None if self.prepares else 0
+
+    def spread(self, rows: Tensor, adjacency: Csr) -> Tensor:
+        """What `read` makes of the features, done to rows of X times some matrix, [N, F]; for one that `spreads`.
+
+        Args:
+            rows: of all nodes.
+            adjacency: Â.
+        """
+        raise NotImplementedError
 
     def made(self, graph: Graph) -> tuple[float, bool]:
         """How many values `read` makes of a graph, about, and whether they are dense.

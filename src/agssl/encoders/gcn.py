@@ -24,9 +24,9 @@ class GraphConvolution(Layer):
         return multiply(hop.matrix, projected)
 
     def from_features(self, x: Inputs, hop: Hop, tile: int) -> Tiles:
-        """Â (X W), or (Â X) W where that is cheaper: then Â X is computed once if X never changes."""
-        if x.aggregates_first(self.outputs):
-            return (x.aggregated(hop.matrix) @ self.weight,)
+        """Â (X W), or (Â X) W where that is cheaper; dropout of features then comes after Â."""
+        if x.aggregates_first(hop.matrix, self.outputs):
+            return x.aggregated(hop.matrix).times((self.weight,))
         return super().from_features(x, hop, tile)
 
 

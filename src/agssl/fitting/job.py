@@ -69,16 +69,16 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
     if kind == "cuda" and not torch.cuda.is_available():
         raise SettingsError(f"device {device!r} is not available on this machine; leave --device out to use the CPU")
     Network(Shape(1, settings.hidden, 2, encoder=settings.encoder), Rng(0))  # its name and settings
-    if settings.method == "gcn":
+    if settings.student and settings.method in ("agssl", "cpf"):
+        encoder, changes = parse_network(settings.student)
+        check_teacher(LABELS, settings.of_network(encoder, changes))
+    if not settings.trains_tasks:
         return
     check_tasks(settings)
     if settings.method == "agssl":
         _ = INTEGRATORS[settings.integration]
         for text in settings.pool:
             check_teacher(text, settings)
-        if settings.student:
-            encoder, changes = parse_network(settings.student)
-            check_teacher(LABELS, settings.of_network(encoder, changes))
     if settings.method == "autossl" and settings.autossl_search == "es":
         check_evolution(len(settings.tasks))
 

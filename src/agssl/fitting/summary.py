@@ -23,9 +23,9 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         "method": settings.method,
         "integration": settings.integration if settings.method == "agssl" else None,
         "tasks": []
-        if settings.method == "gcn"
+        if not settings.trains_tasks
         else list(settings.pool if settings.method == "agssl" else settings.tasks),
-        "strategy": None if settings.method == "gcn" else settings.strategy,
+        "strategy": settings.strategy if settings.has_strategy else None,
         "encoder": settings.encoder,
         "effort": settings.effort if settings.automatic else None,
         "seeds": [metrics["seed"] for metrics in results],

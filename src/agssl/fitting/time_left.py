@@ -27,6 +27,9 @@ BETTER = 0.3  # more epochs than those that are sure to come, since a better one
 LEAST = 0.05  # of what a unit was expected to take, is left of one that takes longer
 
 
+_NETWORKS = {"gcn": ("gcn",), "grand": ("grand",), "cpf": ("teacher", "cpf")}  # of methods with one choice of alphas
+
+
 def stages(settings: Settings, again: bool = False) -> list[str]:
     """The trainings of a fit, by the names of their stages: one per network, fold of crossfit and generation.
 
@@ -47,8 +50,8 @@ def stages(settings: Settings, again: bool = False) -> list[str]:
         for text in teacher_alphas(settings):
             last = last if method == "agssl" else f"teacher {text}"
             found += teacher_stages(text, settings)
-    elif method == "gcn":
-        found = ["gcn"]
+    elif method in _NETWORKS:
+        found = list(_NETWORKS[method])
     else:
         searched = ["search"] if method == "autossl" else []
         count = max(len(alphas_of(settings, text)) for text in settings.tasks)

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agssl.base.rng import Rng
+
 BLOCK = 512  # labelled nodes that are compared with all targets at a time
 
 
@@ -73,3 +75,11 @@ def choose_batch(
         asked[groups[best]] += 1
         np.maximum(covered, similarity[:, best], out=covered)
     return Batch(np.array(chosen, dtype=np.int64), np.array(shares))
+
+
+def drawn(nodes: np.ndarray, weights: np.ndarray, most: int, rng: Rng) -> np.ndarray:
+    """At most so many of the nodes, without replacement, with chances by weight; sorted."""
+    if len(nodes) <= most:
+        return nodes
+    keys = rng.numpy().exponential(size=len(nodes)) / np.maximum(weights[nodes], 1e-12)  # Efraimidis and Spirakis
+    return np.sort(nodes[np.argpartition(keys, most)[:most]])

@@ -11,7 +11,7 @@ import numpy as np
 from agssl.base.errors import GraphError, SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.label.batch import alike, choose_batch, coverage, unit
+from agssl.label.batch import alike, choose_batch, coverage, drawn, unit
 from agssl.ops.centrality import pagerank
 from agssl.store.fitted import FittedModel
 from agssl.store.run_writer import node_names
@@ -69,8 +69,8 @@ def suggest(
     rank = pagerank(graph)
     rank /= rank.mean()
     draw = Rng(models[0].seed).child("suggest")
-    candidates = _drawn(free, doubt * rank, CANDIDATES, draw.child("candidates"))
-    targets = _drawn(unlabelled, np.ones(graph.num_nodes), TARGETS, draw.child("targets"))
+    candidates = drawn(free, doubt * rank, CANDIDATES, draw.child("candidates"))
+    targets = drawn(unlabelled, np.ones(graph.num_nodes), TARGETS, draw.child("targets"))
     apart = np.zeros(graph.num_nodes)
     for nodes in (candidates, targets):
         apart[nodes] = np.mean([disagreement(teacher_answers(one, nodes)) for one in models], axis=0)
@@ -119,14 +119,6 @@ def disagreement(answers: np.ndarray) -> np.ndarray:
     votes = np.max([(answers == one).sum(0) for one in np.unique(answers)], axis=0)
     shares: np.ndarray = 1 - votes / len(answers)
     return shares
-
-
-def _drawn(nodes: np.ndarray, weights: np.ndarray, most: int, rng: Rng) -> np.ndarray:
-    """At most so many of the nodes, without replacement, with chances by weight; sorted."""
-    if len(nodes) <= most:
-        return nodes
-    keys = rng.numpy().exponential(size=len(nodes)) / np.maximum(weights[nodes], 1e-12)  # Efraimidis and Spirakis
-    return np.sort(nodes[np.argpartition(keys, most)[:most]])
 
 
 def _reason(

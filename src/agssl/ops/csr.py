@@ -33,6 +33,7 @@ class Csr:
         columns: number of columns.
         symmetric: the matrix equals its transpose, values included, so no transpose need be built.
         pattern: a matrix with the same entries but other values; what is known of its transpose serves this one too.
+        lasting: it serves many steps, so that what is made of it is worth keeping.
     """
 
     indptr: Tensor
@@ -41,6 +42,7 @@ class Csr:
     columns: int
     symmetric: bool = False
     pattern: Csr | None = None
+    lasting: bool = False
 
     @property
     def rows(self) -> int:
@@ -122,7 +124,7 @@ class Csr:
         if torch.device(device) == self.values.device and dtype in (None, self.values.dtype):
             return self
         parts = (self.indptr.to(device), self.indices.to(device), self.values.to(device, dtype))
-        return Csr(*parts, self.columns, self.symmetric)
+        return Csr(*parts, self.columns, self.symmetric, lasting=self.lasting)
 
 
 def from_scipy(matrix: sp.csr_matrix, symmetric: bool = False) -> Csr:

@@ -12,7 +12,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -24,6 +23,12 @@ from agssl.ops.dropout import keep_mask
 from agssl.ops.tiles import permute_rows
 
 _ALL = slice(None)
+DENSE = 0.15  # share of values that are not zero, above which a dense product is faster than a sparse one
+MOST_NUMBERS = 1 << 26  # of a matrix that is made dense
+WIDE = 128  # dense features, from which on dropout comes after Â, and is the same for blocks of rows
+BLOCK = (
+    512  # rows of wide dense features that lose the same ones by dropout, so that their product needs but the others
+)
 Edit = Callable[[Tensor, Tensor], Tensor]  # X W [n, F] after the edit, from X W before it and from W [d, F]
 Products = dict[tuple[int, int, int], tuple[object, tuple[Tensor, ...]]]  # X W of one step, see `Inputs.sharing`
 
@@ -32,7 +37,8 @@ Products = dict[tuple[int, int, int], tuple[object, tuple[Tensor, ...]]]  # X W 
 class Inputs:
     """Features of some nodes, [n, d]: a `Csr` where sparse, a tensor where dense.
 
-    Dense features carry their dropout along unapplied, since it is cheapest block by block inside the product.
+    Dense features carry their dropout along unapplied, since it is cheapest inside the product. Where they are many, it
+    comes after propagation, which then is done once, and the rows of a block lose the same features.
     """
 
     matrix: Csr | Tensor
@@ -40,8 +46,9 @@ class Inputs:
     columns: np.ndarray | None = None  # bool [d]: the features that are kept; None: all
     edits: tuple[Edit, ...] = ()  # of rows, in this order
     products: Products | None = None  # those that passes of one step share
-    # Weak, since a task that masks edges makes a new matrix every step, and each would keep an [N, d] aggregate alive.
-    _aggregates: MutableMapping[Csr, Tensor] = field(default_factory=WeakKeyDictionary, repr=False)
+    # Weak, since each keeps an [N, d] aggregate alive, which is of no use without its matrix.
+    aggregates: MutableMapping[Csr, Inputs] = field(default_factory=WeakKeyDictionary, repr=False)
+    turned: list[Tensor] = field(default_factory=list, repr=False)  # [d, n] of each block, made by the first product
 
     @classmethod
     def of(cls, graph: Graph, device: str = "cpu", rows: np.ndarray | slice = _ALL) -> Inputs:
@@ -50,8 +57,13 @@ class Inputs:
 
     @classmethod
     def over(cls, x: Features, device: str = "cpu") -> Inputs:
-        """A matrix of features, or of what was made of them."""
-        return cls(from_scipy(x).to(device) if sp.issparse(x) else torch.from_numpy(x).to(device))
+        """A matrix of features, or of what was made of them; a sparse one with few zeros becomes dense."""
+        if not isinstance(x, np.ndarray):
+            numbers = x.shape[0] * x.shape[1]
+            if x.nnz <= DENSE * numbers or numbers > MOST_NUMBERS:
+                return cls(from_scipy(x).to(device))
+            x = x.toarray()
+        return cls(torch.from_numpy(x).to(device))
 
     @property
     def rows(self) -> int:
@@ -76,7 +88,7 @@ class Inputs:
         if p == 0:
             return self
         if not isinstance(self.matrix, Csr):
-            return Inputs(self.matrix, (p, rng))
+            return replace(self, pending=(p, rng))  # which shares what is made of the matrix
         values = self.matrix.values
         mask = keep_mask(values.shape, p, rng, values.dtype).to(values.device)
         return Inputs(self.matrix.with_values(mask.mul_(values)))
@@ -132,61 +144,82 @@ class Inputs:
             weights = [weight * kept for weight in weights]
         if isinstance(self.matrix, Csr):
             found = tuple(multiply(self.matrix, weight) for weight in weights)
-        elif self.pending is None:
-            found = tuple(self.matrix @ weight for weight in weights)
+        elif self.pending is None or not self.wide:
+            dropped = self._dropped().to(weights[0].dtype)
+            found = tuple(dropped @ weight for weight in weights)
         else:
-            found = _DropoutProduct.apply(self.matrix, *self.pending, *weights)
+            found = _DropoutProduct.apply(self._by_columns(), *self.pending, *weights)
         if self.products is not None:
             self.products[name] = (self.columns, found)  # holding the columns, so that their id stays theirs
         return found
 
-    def aggregates_first(self, width: int) -> bool:
-        """Whether (Â X) W is cheaper than Â (X W): dense features that never change, or are much narrower than W."""
+    @property
+    def wide(self) -> bool:
+        """Whether there are so many dense features that a step can't afford a mask of them all."""
+        return isinstance(self.matrix, Tensor) and self.matrix.shape[1] >= WIDE
+
+    def aggregates_first(self, block: Csr, width: int) -> bool:
+        """Whether (Â X) W is cheaper than Â (X W): dense features whose Â X is made once, or much narrower than W."""
         if not isinstance(self.matrix, Tensor) or self.products is not None or self.edits or self.columns is not None:
             return False
-        return self.pending is None or 2 * self.matrix.shape[1] <= width
+        return self._lasts(block) or 2 * self.matrix.shape[1] <= width
 
-    def aggregated(self, block: Csr) -> Tensor:
-        """Â X for dense X, remembered where X never changes."""
+    def aggregated(self, block: Csr) -> Inputs:
+        """Â X for dense X, remembered where both last; dropout of wide features is still to come."""
         assert isinstance(self.matrix, Tensor)
-        if self.pending is not None:
-            return product(block, torch.cat([_dropped(self.matrix, *self.pending, i) for i in _blocks(self.rows)]))
-        if block not in self._aggregates:
-            self._aggregates[block] = product(block, self.matrix)
-        return self._aggregates[block]
+        if not self._lasts(block):
+            return Inputs(product(block, self._dropped()))
+        if block not in self.aggregates:
+            self.aggregates[block] = Inputs(product(block, self.matrix))
+        return replace(self.aggregates[block], pending=self.pending)
+
+    def _lasts(self, block: Csr) -> bool:
+        """Whether Â X is the same in every step."""
+        return block.lasting and (self.pending is None or self.wide)
+
+    def _dropped(self) -> Tensor:
+        """Dense features after dropout, a mask for each of their values."""
+        assert isinstance(self.matrix, Tensor)
+        if self.pending is None:
+            return self.matrix
+        return self.matrix * keep_mask(self.matrix.shape, *self.pending, self.matrix.dtype).to(self.device)
+
+    def _by_columns(self) -> list[Tensor]:
+        """Blocks of rows of a dense matrix, each transposed: taking some of its columns is copying rows."""
+        if not self.turned:
+            assert isinstance(self.matrix, Tensor)
+            self.turned.extend(part.t().contiguous() for part in self.matrix.split(BLOCK))
+        return self.turned
 
 
-BLOCK = 1024  # rows of dense features that are masked and multiplied at a time, to stay in cache
-
-
-def _blocks(rows: int) -> range:
-    return range(0, rows, BLOCK)
-
-
-def _dropped(x: Tensor, p: float, rng: Rng, start: int) -> Tensor:
-    """One block of rows of x after dropout; the same mask whenever it is asked for."""
-    rows = x[start : start + BLOCK]
-    return keep_mask(rows.shape, p, rng.child(start), x.dtype).to(x.device).mul_(rows)
+def kept_columns(blocks: int, columns: int, p: float, rng: Rng) -> list[np.ndarray]:
+    """The features that dropout leaves to the rows of each block."""
+    return [np.flatnonzero(row) for row in keep_mask((blocks, columns), p, rng).numpy()]
 
 
 class _DropoutProduct(torch.autograd.Function):
-    """dropout(X) W for dense X without ever storing dropout(X): the backward pass draws the masks again."""
+    """dropout(X) W for dense X, of which the rows of a block lose the same features: without these, block by block."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, p: float, rng: Rng, *weights: Tensor) -> tuple[Tensor, ...]:
-        ctx.x, ctx.p, ctx.rng = x, p, rng
-        outputs = tuple(w.new_empty(len(x), w.shape[1]) for w in weights)
-        for start in _blocks(len(x)):
-            rows = _dropped(x, p, rng, start)
+    def forward(ctx: Any, turned: list[Tensor], p: float, rng: Rng, *weights: Tensor) -> tuple[Tensor, ...]:
+        kept = kept_columns(len(turned), len(weights[0]), p, rng)
+        ctx.turned, ctx.p = turned, p
+        ctx.kept = [torch.from_numpy(columns).to(weights[0].device) for columns in kept]
+        rows = sum(block.shape[1] for block in turned)
+        outputs = tuple(w.new_empty(rows, w.shape[1]) for w in weights)
+        for number, (block, columns) in enumerate(zip(turned, ctx.kept, strict=True)):
+            at, part = slice(number * BLOCK, (number + 1) * BLOCK), block.index_select(0, columns).t()
             for weight, out in zip(weights, outputs, strict=True):
-                torch.mm(rows, weight, out=out[start : start + BLOCK])
+                torch.mm(part, weight.index_select(0, columns), out=out[at])
+        for out in outputs:
+            out.mul_(1 / (1 - p))
         return outputs
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
-        sums = [g.new_zeros(ctx.x.shape[1], g.shape[1]) for g in grads]
-        for start in _blocks(len(ctx.x)):
-            turned = _dropped(ctx.x, ctx.p, ctx.rng, start).t()
+        sums = [g.new_zeros(len(ctx.turned[0]), g.shape[1]) for g in grads]
+        for number, (block, columns) in enumerate(zip(ctx.turned, ctx.kept, strict=True)):
+            at, part = slice(number * BLOCK, (number + 1) * BLOCK), block.index_select(0, columns)
             for total, grad in zip(sums, grads, strict=True):
-                total.addmm_(turned, grad[start : start + BLOCK])
-        return None, None, None, *sums
+                total.index_add_(0, columns, part @ grad[at])
+        return None, None, None, *(total.mul_(1 / (1 - ctx.p)) for total in sums)

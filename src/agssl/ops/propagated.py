@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy.sparse as sp
 import torch
+from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Features
 from agssl.data.packed import row_blocks
 from agssl.ops import subgraph
 from agssl.ops.adjacency import relabel_columns
-from agssl.ops.csr import TILE, Csr, product
+from agssl.ops.csr import TILE, Csr, multiply, product
 from agssl.ops.subgraph import StoredAdjacency
 
 DENSE_SHARE = 0.25  # of the entries: from here on, training is faster and smaller with a dense matrix than a sparse one
@@ -105,15 +106,31 @@ def stored_after(adjacency: StoredAdjacency, x: sp.csr_matrix, hops: int) -> lis
     return found
 
 
-def personalised_pagerank(adjacency: Csr, x: Features, teleport: float, steps: int) -> np.ndarray:
-    """sum_k a (1 - a)^k Â^k X, k = 0, ..., steps, float32 [N, d]; some columns at a time, which stay in cache."""
+def by_columns(x: Features, spread: Callable[[Tensor], Tensor]) -> np.ndarray:
+    """What a function of columns makes of X, float32 [N, d]; some columns at a time, which stay in cache."""
     made = np.empty(x.shape, dtype=np.float32)
     by_column = x if isinstance(x, np.ndarray) else x.tocsc()
     for start in range(0, x.shape[1], TILE):
         tile = by_column[:, start : start + TILE]
-        own = torch.from_numpy(np.ascontiguousarray(_dense(tile))) * teleport
-        total = own
+        made[:, start : start + TILE] = spread(torch.from_numpy(np.ascontiguousarray(_dense(tile)))).numpy()
+    return made
+
+
+def personalised_pagerank(adjacency: Csr, x: Features, teleport: float, steps: int) -> np.ndarray:
+    """sum_k a (1 - a)^k Â^k X, k = 0, ..., steps, float32 [N, d]."""
+
+    def spread(tile: Tensor) -> Tensor:
+        own = total = tile * teleport
         for _ in range(steps):
             total = own + (1 - teleport) * product(adjacency, total)
-        made[:, start : start + TILE] = total.numpy()
-    return made
+        return total
+
+    return by_columns(x, spread)
+
+
+def mean_of_powers(adjacency: Csr, rows: Tensor, steps: int) -> Tensor:
+    """1/(K+1) sum_k Â^k R, k = 0, ..., K, of rows R [N, F]; differentiable in them."""
+    own = total = rows / (steps + 1)
+    for _ in range(steps):
+        total = own + multiply(adjacency, total)
+    return total

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
+from agssl.ops.kmeans import kmeans, nearest_centre
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
 
@@ -38,20 +38,16 @@ class Clusters(PseudoLabels):
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """k-means labels, renumbered so that no class is empty."""
-        from sklearn.cluster import KMeans
-
         if self.clusters is not None and self.clusters > graph.num_nodes:
             raise SettingsError(
                 f"clu: {self.clusters} clusters for {graph.num_nodes} nodes; ask for at most {graph.num_nodes} clusters"
             )
-        model = KMeans(self.count(graph), n_init=3, random_state=rng.key() & 0x7FFFFFFF)
-        with threadpool_limits(1):  # sums over several threads would depend on how many there are
-            if graph.num_nodes <= SAMPLE:
-                labels = model.fit_predict(graph.x)
-            else:  # centres from a sample are as good, and features on disk need not fit into memory
-                model.fit(graph.x[np.sort(rng.numpy().choice(graph.num_nodes, SAMPLE, replace=False))])
-                blocks = range(0, graph.num_nodes, SAMPLE)
-                labels = np.concatenate([model.predict(graph.x[start : start + SAMPLE]) for start in blocks])
+        nodes = np.arange(graph.num_nodes)
+        if graph.num_nodes > SAMPLE:  # centres from a sample are as good, and features on disk need not fit into memory
+            nodes = np.sort(rng.numpy().choice(graph.num_nodes, SAMPLE, replace=False))
+        centres = kmeans(graph.x[nodes], self.count(graph), rng.child("k-means"))
+        blocks = range(0, graph.num_nodes, SAMPLE)
+        labels = np.concatenate([nearest_centre(graph.x[start : start + SAMPLE], centres) for start in blocks])
         return {"labels": np.unique(labels, return_inverse=True)[1].astype(np.int64)}
 
 

@@ -42,6 +42,7 @@ class Grand(Task):
         share: of the nodes whose features are dropped; the others are scaled up for it.
         temperature: how much the views' mean is sharpened (1: not at all).
         views: how many.
+        consistency: what their disagreement counts beside the labels (the paper's lambda).
     """
 
     name: ClassVar[str] = "grand"
@@ -49,11 +50,11 @@ class Grand(Task):
     space: ClassVar[Mapping[str, tuple]] = {"share": (0.3, 0.5, 0.7), "temperature": (0.3, 0.5, 1.0), "views": (2, 4)}
     needs_classes: ClassVar[bool] = True
 
-    def __init__(self, share: float = 0.5, temperature: float = 0.5, views: int = 2) -> None:
+    def __init__(self, share: float = 0.5, temperature: float = 0.5, views: int = 2, consistency: float = 1.0) -> None:
         check_share(self.name, share=share)
-        check_positive(self.name, temperature=temperature)
+        check_positive(self.name, temperature=temperature, consistency=consistency)
         check_count(self.name, views=views)
-        self.share, self.temperature, self.views = share, temperature, views
+        self.share, self.temperature, self.views, self.consistency = share, temperature, views, consistency
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """Nothing."""
@@ -83,7 +84,7 @@ class Grand(Task):
         nodes, labels = views.given.labelled
         at = torch.from_numpy(nodes).to(labels.device)
         wrong = torch.stack([F.cross_entropy(z.index_select(0, at), labels) for z in logits]).mean()
-        return wrong + disagreement(logits, self.temperature)
+        return wrong + self.consistency * disagreement(logits, self.temperature)
 
 
 TASKS.add("grand", Grand)

@@ -132,7 +132,10 @@ class Views:
 
     def _inputs(self, view: View, nodes: np.ndarray | None, encoder: Encoder, token: Tensor | None) -> Inputs:
         """The features that a view shows of these nodes (None: all)."""
-        x = self.given.inputs.take(nodes)
+        # Features are dropped before they are spread, where the encoder can spread them anew.
+        again = view.scale is not None and encoder.spreads and self.given.problem is not None
+        source = self.given.problem.features if again and self.given.problem is not None else self.given.inputs
+        x = source.take(nodes)
         if view.noise is not None:
             x = x.dropout(encoder.shape.input_dropout, view.noise.child("input"))
         # Views of a step that differ only in what is done to rows share X W.
@@ -147,6 +150,10 @@ class Views:
             x = x.permuted(order, torch.argsort(order))
         if view.scale is not None:
             x = x.scaled(view.scale if nodes is None else view.scale[nodes])
+        if again:
+            assert nodes is None, "what is spread is spread over all nodes"
+            adjacency = self.given.decoding()
+            x = dataclasses.replace(x, edits=(*x.edits, lambda rows, weight: encoder.spread(rows, adjacency)))
         return x if view.pool is None else x.pooled(_moved(view.pool, self.given.adjacency))
 
     def features(self, weight: Tensor, nodes: np.ndarray) -> Tensor:

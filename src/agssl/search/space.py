@@ -30,7 +30,7 @@ def space_of(base: Settings, only: Iterable[str] | None = None) -> Space:
     if only is None:
         return space
     wanted = set(only)
-    once = [] if base.method == "gcn" else [task for task in tasks if len(_named(base, task)) == 1]
+    once = [] if not base.trains_tasks else [task for task in tasks if len(_named(base, task)) == 1]
     space |= _ranges(base, tasks, on_request=True)
     space |= {f"{task}.{name}": choices for task in once for name, choices in TASKS[task].space.items()}
     for name in wanted:

@@ -68,11 +68,12 @@ class LinearClassifier:
         return log_probabilities(probabilities)
 
 
-def unit_features(x: Features) -> Features:
-    """Rows of unit norm; dense columns are standardised before, whatever the labels."""
+def unit_features(x: Features, like: Features | None = None) -> Features:
+    """Rows of unit norm; dense columns are standardised before, by their values in `like` (if not given, in x)."""
     if not isinstance(x, np.ndarray):
         return unit_rows(x)
-    mean, spread = x.mean(axis=0, dtype=np.float64), x.std(axis=0, dtype=np.float64)
+    known = x if like is None else like
+    mean, spread = known.mean(axis=0, dtype=np.float64), known.std(axis=0, dtype=np.float64)
     varies = spread > 1e-6 * np.abs(mean)  # what is below is rounding
     return unit_rows(np.where(varies, (x - mean) / np.where(varies, spread, 1), 0).astype(np.float32))
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from agssl.base.errors import AgsslError, DataError, SettingsError
 from agssl.config import RUN_KEYS, Settings, read_toml
 from agssl.data.columns import TableOptions
+from agssl.data.label_files import NONE
 from agssl.store.unfinished import FOLDER
 
 if TYPE_CHECKING:
@@ -53,9 +54,10 @@ class GraphSource:
     weight: str | None = None
     unweighted: bool = True  # runs that do not say so are of a version that used no edge weights
     options: dict[str, Any] = field(default_factory=dict)  # of `TableOptions`
+    labels: str | None = None  # an absolute path, or "none", as for `read_graph`
 
     def __post_init__(self) -> None:
-        names = (self.knn_metric, self.label, self.name, self.weight or "")
+        names = (self.knn_metric, self.label, self.name, self.weight or "", self.labels or "")
         texts = (self.given, self.path or "", self.fingerprint, *names)
         numbers = (self.nodes, self.knn or 0)
         if not all(isinstance(text, str) and "\0" not in text for text in texts):
@@ -79,6 +81,7 @@ class GraphSource:
         label: str,
         weight: str | None = None,
         unweighted: bool = False,
+        labels: str | None = None,
         **options: Any,
     ) -> GraphSource:
         """The source of a graph that `open_graph` opened by these arguments."""
@@ -86,7 +89,8 @@ class GraphSource:
 
         path = None if is_dataset(given) else str(Path(given).resolve())
         about = (graph.name, graph.num_nodes, graph.fingerprint, weight, unweighted)
-        return cls(given, path, knn, knn_metric, label, *about, TableOptions.of(options).given())
+        labels = labels if labels in (None, NONE) else str(Path(labels).resolve())
+        return cls(given, path, knn, knn_metric, label, *about, TableOptions.of(options).given(), labels)
 
     def open(self, moved: str | None = None) -> Graph:
         """The same graph, without a split of ours; `moved` says where it is now."""
@@ -95,7 +99,8 @@ class GraphSource:
         # the run may have moved together with its graph, so the path as it was given counts too
         text = moved or (self.given if self.path is None or not Path(self.path).exists() else self.path)
         try:
-            how: dict[str, Any] = {"weight": self.weight, "unweighted": self.unweighted} | self.options
+            how: dict[str, Any] = {"weight": self.weight, "unweighted": self.unweighted, "labels": self.labels}
+            how |= self.options
             graph = open_graph(text, split=None, knn=self.knn, knn_metric=self.knn_metric, label=self.label, **how)
         except AgsslError as error:
             cure = "" if moved else "; if it has moved, name it with --graph"

@@ -25,6 +25,7 @@ from agssl.store.checkpoints import Record
 from agssl.train.evaluate import validation
 from agssl.train.halving import best_of, to_the_end
 from agssl.train.loop import Training
+from agssl.train.mixing import SUM, Mix
 from agssl.train.network import Trained, WeightedTask, train_network
 from agssl.train.problem import Problem
 from agssl.train.setup import batches_of, problem_of, schedule_on
@@ -100,6 +101,7 @@ class Context:
     cache: Path | None = None
     folds_only: bool = False  # whether to stop before networks are trained again with all labels
     graph: Graph | None = None  # as it was given; None: that of the problem
+    mix: Mix = SUM  # how the losses of a step become one
     _targets: dict[str, Targets] = field(default_factory=dict)
     _others: list[Context] = field(default_factory=list)
 
@@ -165,7 +167,7 @@ class Context:
         """A network trained with these tasks, on all folds, or on one problem; see `train_network`."""
         problems, strategy = self.folds if problem is None else (problem,), self.settings.strategy
         training = train_network(
-            problems, weighted, strategy, self.training, rng, stage=stage, fixed_epochs=fixed_epochs
+            problems, weighted, strategy, self.training, rng, stage=stage, fixed_epochs=fixed_epochs, mix=self.mix
         )
         return to_the_end(training)
 
@@ -184,9 +186,10 @@ class Context:
                 choices=[[weighted.cache_key for weighted in choice] for choice in choices],
                 how=(settings.strategy, schedule, rung),
                 rng=rng,
+                **({} if self.mix is SUM else {"mix": self.mix.cache_key}),
             )
         starts = [
-            partial(train_network, self.folds, choice, settings.strategy, self.training, rng, stage=stage)
+            partial(train_network, self.folds, choice, settings.strategy, self.training, rng, stage=stage, mix=self.mix)
             for choice in choices
         ]
         return best_of(starts, self.problem.score, rung, note)

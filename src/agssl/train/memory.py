@@ -15,7 +15,7 @@ import numpy as np
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.base.system import free_memory, held_memory, size_text
-from agssl.config import PAPER_TASKS, Settings, TeacherSpec, parse_network
+from agssl.config import PAPER_TASKS, WHOLE, Settings, TeacherSpec, parse_network
 from agssl.data.graph import Graph
 from agssl.encoders import Encoder, blueprint
 from agssl.ops.plan import WORTHWHILE
@@ -201,7 +201,7 @@ def _encoder(graph: Graph, settings: Settings) -> int:
 def batch_mode(graph: Graph, settings: Settings, jobs: int = 1) -> str:
     """What `--batch auto` comes to: `full` where the whole graph fits into the free memory (or the method needs it)."""
     free = free_memory()
-    if free is None or settings.method == "autossl":
+    if free is None or settings.method in WHOLE:
         return "full"
     return "full" if estimate(graph, settings).needed(jobs, held_memory()) <= SHARE_FREE * free else "partition"
 
@@ -242,7 +242,7 @@ def _cure(graph: Graph, settings: Settings, jobs: int, room: int) -> str:
         if fits(settings, fewer):
             return f"lower --jobs to {fewer}"
     first = "lower --jobs to 1 and " if jobs > 1 else ""
-    if settings.batch == "full" and settings.method != "autossl" and fits(settings.replace(batch="partition")):
+    if settings.batch == "full" and settings.method not in WHOLE and fits(settings.replace(batch="partition")):
         return f"{first}train in parts (--batch partition)"
     width = settings.hidden // 2
     while width >= 8:

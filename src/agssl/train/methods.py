@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,19 +14,25 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.integrate import INTEGRATORS
+from agssl.integrate import INTEGRATORS, Knowledge
+from agssl.metrics import gain
 from agssl.pretext.prepare import alphas_of, check_tasks
 from agssl.store.checkpoints import CheckpointStore
 from agssl.train.autossl import search_weights
-from agssl.train.context import Candidate, Context, MethodResult, Withheld
+from agssl.train.auxts import Agreement
+from agssl.train.context import Candidate, Context, MethodResult, Teacher, Withheld
+from agssl.train.cpf import fit_cpf
 from agssl.train.distill import Student
+from agssl.train.grand import fit_grand
 from agssl.train.loop import Training, Watch, ignore
 from agssl.train.memory import batch_mode
+from agssl.train.mixed import fit_mixed
 from agssl.train.network import Trained, WeightedTask
+from agssl.train.pareto import MinimumNorm
 from agssl.train.pool import find_pool
-from agssl.train.students import distil, distil_again, distil_apart
+from agssl.train.students import Apart, distil, distil_again, distil_apart
 from agssl.train.teachers import collect_knowledge, train_teacher
-from agssl.train.worse import worse_than
+from agssl.train.worse import clearly_better
 
 log = logging.getLogger("agssl")
 
@@ -137,33 +143,60 @@ def fit_agssl(context: Context) -> MethodResult:
         context = replace(context, settings=settings.replace(student=settings.student or pool.student))
     else:
         teachers = tuple(train_teacher(context, text) for text in settings.pool)
-    known = [collect_knowledge(context, teachers, fold) for fold in range(len(context.folds))]
-    students = distil(context, known)
+    found = taught_by(context, teachers)
+    alone = better_alone(context, found)
+    if alone is not None:
+        found = taught_by(context, (alone,))
+    teachers, last, answers = found.teachers, found.last, found.answers
     history = {f"teacher {teacher.name}": teacher.network.history for teacher in teachers}
-    history |= {stage: student.network.history for stage, student in students.items()}
-    last = list(students.values())[-1]
-    answers, replaced = answering(context, last)
+    history |= {stage: student.network.history for stage, student in found.students.items()}
     if not context.trains_again:
-        own = last.network.logits if replaced else None
+        own = last.network.logits if found.replaced else None
         result = MethodResult(last.network.model, answers.logits, answers.best, history, teachers, last.weights)
         result = replace(result, tried=tried, student_logits=own)
-        if len(known) > 1:
+        if len(found.known) > 1:
             return result
-        others = distil_apart(context, known[0], last, replaced) if settings.smooth or not replaced else ()
-        apart = None if replaced or not others else _said_apart(others)
-        result = replace(result, knowledge=known[0], integrator=last.integrator, apart=apart)
-        return replace(result, withheld=others) if settings.smooth else result
+        apart = _said_apart(found.withheld) if found.apart and not found.replaced else None
+        result = replace(result, knowledge=found.known[0], integrator=last.integrator, apart=apart)
+        return replace(result, withheld=found.withheld) if settings.smooth else result
     knowledge = collect_knowledge(context, teachers)
     final = distil_again(context, knowledge, last)
     history["student, all labels"] = final.network.history
     heldout = context.heldout(answers, [teacher.network for teacher in teachers], last.fold_weights)
     model, logits, own = final.network.model, final.network.logits, None
-    if replaced:
+    if found.replaced:
         logits, own = final.taught[0], logits
     best = context.best(answers)
     result = MethodResult(model, logits, best, history, teachers, final.weights, heldout=heldout, tried=tried)
     result = replace(result, knowledge=knowledge, integrator=final.integrator, student_logits=own)
     return replace(result, withheld=context.withheld(answers))
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """What came of some teachers."""
+
+    teachers: tuple[Teacher, ...]
+    known: tuple[Knowledge, ...]  # what they know, for each fold
+    students: Mapping[str, Student]  # by stage, the last one last
+    apart: tuple[Apart, ...]  # what is said without some held-out labels each; nothing where `answers` serves for it
+    answers: Trained  # the last student, or the teachers together
+    replaced: bool  # whether it is not the student
+
+    @property
+    def last(self) -> Student:
+        """The last student."""
+        return list(self.students.values())[-1]
+
+    @property
+    def withheld(self) -> tuple[Withheld, ...]:
+        """What those that answer say without some held-out labels each."""
+        return tuple(Withheld(one.nodes, one.taught if self.replaced else one.student) for one in self.apart)
+
+    @property
+    def heldout(self) -> Tensor:
+        """What those that answer say of the validation nodes, [n, C], knowing nothing of their labels."""
+        return _said_apart(self.withheld) if self.apart and not self.replaced else self.answers.heldout
 
 
 def _said_apart(others: Sequence[Withheld]) -> Tensor:
@@ -172,16 +205,34 @@ def _said_apart(others: Sequence[Withheld]) -> Tensor:
     return torch.cat([one.logits[torch.from_numpy(one.nodes)] for one in others])[torch.from_numpy(order)]
 
 
-def answering(context: Context, student: Student) -> tuple[Trained, bool]:
-    """Who answers: the student or, in an automatic pool where they are clearly better, its teachers together."""
+def taught_by(context: Context, teachers: Sequence[Teacher]) -> Taught:
+    """The students of some teachers, and who answers: the last one or, where these are clearly better, the teachers."""
+    known = tuple(collect_knowledge(context, teachers, fold) for fold in range(len(context.folds)))
+    students = distil(context, known)
+    last = list(students.values())[-1]
+    apart = distil_apart(context, known[0], last) if len(known) == 1 and not context.trains_again else ()
+    found = Taught(tuple(teachers), known, students, apart, last.network, False)
     if not context.settings.automatic:
-        return student.network, False
-    teachers = Trained.of_logits(context.folds, (), student.taught)
-    worse = worse_than(context.problem, student.network, teachers)
+        return found
+    together = Trained.of_logits(context.folds, (), last.taught)
+    worse = clearly_better(context.problem, together.heldout, found.heldout)
     if not worse:
-        return student.network, False
+        return found
     log.warning(f"the student has {worse} of its teachers together: these answer in its place")
-    return replace(teachers, best=student.network.best | teachers.best), True
+    return replace(found, answers=replace(together, best=last.network.best | together.best), replaced=True)
+
+
+def better_alone(context: Context, found: Taught) -> Teacher | None:
+    """The best of an automatic pool's teachers, where what was made of all of them is clearly worse than it."""
+    if not context.settings.automatic or len(found.teachers) == 1:
+        return None
+    metric = context.problem.metric
+    best = max(found.teachers, key=lambda teacher: gain(metric, teacher.network.best[f"val_{metric}"]))
+    worse = clearly_better(context.problem, best.network.heldout, found.heldout)
+    if not worse:
+        return None
+    log.warning(f"what was made of the teachers has {worse} of {best.name} alone: it teaches without the others")
+    return best
 
 
 FITTERS: dict[str, Callable[[Context], MethodResult]] = {
@@ -190,4 +241,8 @@ FITTERS: dict[str, Callable[[Context], MethodResult]] = {
     "joint": fit_joint,
     "autossl": fit_autossl,
     "agssl": fit_agssl,
+    "pareto": lambda context: fit_mixed(context, joint_choices(context), MinimumNorm()),
+    "auxts": lambda context: fit_mixed(context, joint_choices(context), Agreement()),
+    "grand": fit_grand,
+    "cpf": fit_cpf,
 }

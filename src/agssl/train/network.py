@@ -18,6 +18,7 @@ from agssl.pretext.views import StepContext
 from agssl.store.checkpoints import Best, Record, without_choices
 from agssl.train.evaluate import evaluate, validation
 from agssl.train.loop import Objective, Score, Training, by_epoch, by_loss, train
+from agssl.train.mixing import SUM, Learning, Mix
 from agssl.train.problem import Problem
 
 
@@ -109,6 +110,7 @@ def train_network(
     *,
     stage: str = "gcn",
     fixed_epochs: int | None = None,
+    mix: Mix = SUM,
 ) -> Epochs:
     """A network on the labels and these tasks (none: on the labels alone), at its best validation epoch.
 
@@ -119,7 +121,7 @@ def train_network(
 
     `jt` minimises L_task + sum_k w_k L_k in one stage (Eq. 1); `pf` first the tasks alone, then L_task from there
     (Eq. 2). With `fixed_epochs`, labels are trained on for that many epochs and the last one is taken: nothing is
-    chosen. What was kept of an earlier training is not trained again.
+    chosen. What was kept of an earlier training is not trained again. `mix` says how the losses of a step become one.
     """
     models = [
         Network(problem.shape, stream.child("model")).to(problem.device)
@@ -137,17 +139,17 @@ def train_network(
         return best
 
     if tasks and strategy == "pf":  # which reads no label, so that it is done once for all folds
-        yield from run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain")), training, 1)
+        yield from run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain"), mix), training, 1)
         for model, stream in zip(models, streams(rng, problems), strict=True):
             fresh = Network(model.shape, stream.child("fine-tune"))  # pre-training has not touched the class head
             model.load_state_dict(models[0].state_dict())
             model.head.load_state_dict(fresh.head.state_dict())
-        tasks = ()
+        tasks = tasks if mix.keeps_tasks else ()
     score = problems[0].score
     if fixed_epochs is not None:
         schedule = replace(training.schedule, epochs=fixed_epochs, patience=None)
         training, score = replace(training, schedule=schedule), by_epoch
-    best = yield from run(Stage(stage, tasks, True, score, rng.child("train")), training, len(problems))
+    best = yield from run(Stage(stage, tasks, True, score, rng.child("train"), mix), training, len(problems))
     return Trained.of(problems, models, best.record, history)
 
 
@@ -160,6 +162,7 @@ class Stage:
     labels: bool
     score: Score
     rng: Rng
+    mix: Mix = SUM
 
 
 def _epochs(
@@ -186,6 +189,7 @@ def _epochs(
             score=stage.score.__name__,
             schedule=training.schedule,
             rng=stage.rng,
+            **({} if stage.mix is SUM else {"mix": stage.mix.cache_key}),
         )
     objective = Objective(losses, stage.score, measured)
     return train(
@@ -213,10 +217,10 @@ class _Learning:
         """The losses of a step."""
         here = [weighted.restrict_to(part) for weighted in self.stage.tasks]
         losses = step_losses(part, self.model, self.heads, here, self.stage.labels, rng)
-        total = losses.get("task", torch.zeros((), device=self.problem.device))
-        for weighted in self.stage.tasks:
-            total = total + weighted.weight * losses[weighted.name]
-        return losses | {"loss": total}
+        weights = {weighted.name: weighted.weight for weighted in self.stage.tasks}
+        others = (*self.model.head.parameters(), *self.heads.parameters())
+        learning = Learning(tuple(self.model.encoder.parameters()), others)
+        return losses | self.stage.mix(losses, weights, learning)
 
     def epoch(self, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         """The losses of the steps of an epoch; each step is taken before the next is asked for."""

@@ -97,7 +97,8 @@ class Planner:
         # Made once, so cutting is free; but many hops with what is cut cost more than with the whole, symmetric matrix.
         limit = 0.95 if self._head_hops == 1 else WORTHWHILE
         plan = pruned_plan(problem.normalised, self._reach, (head, outputs), NO_NODES, limit, self._head_hops)
-        return problem.inputs.take(plan.inputs), replace(plan, inputs=None)
+        blocks = tuple(replace(block, lasting=True) for block in plan.blocks)
+        return problem.inputs.take(plan.inputs), replace(plan, inputs=None, blocks=blocks)
 
     def everything(self, adjacency: Csr) -> ForwardPlan:
         """The plan for the logits and hidden rows of all nodes."""

@@ -35,7 +35,7 @@ BAGS, SHARE = 20, 0.5  # selections, each among a random half of the candidates:
 WORTH = 0.05  # of all selections that a teacher must be in, to be kept
 GAIN = 2e-4  # of the mean log-likelihood, that one more teacher of cost 1 must bring
 TINY = 1e-9
-NORMS = ("none", "l2")  # of features, tried on the first scouts
+VARIANTS = ("", ":feature_norm=l2", ":input_dropout=0")  # of what is read of features, tried on the first scouts
 CLOSE = 0.1  # of the least log-loss, within which a scout is not clearly worse
 MOST_MADE = 6e7  # numbers that an encoder may make of the features to be tried
 COSTS = {"mlp": 0.5, "appnp": 3.0, "gpr": 3.0, "gat": 3.0}  # of a step in units of a GCN's, about; of others 1
@@ -71,11 +71,11 @@ def next_round(settings: Settings, found: Mapping[str, float]) -> list[str]:
         found: log-loss on held-out nodes of those that were tried, by name; infinite where one was refused.
     """
     budget = settings.budget
-    first = {norm: [_with_norm(text, norm) for text in budget.first] for norm in NORMS}
-    if missing := [text for norm in NORMS for text in first[norm] if text not in found]:
+    first = {variant: [_variant(text, variant) for text in budget.first] for variant in VARIANTS}
+    if missing := [text for texts in first.values() for text in texts if text not in found]:
         return missing
-    norm = min(NORMS, key=lambda norm: np.mean([found[text] for text in first[norm]]))
-    if missing := [text for text in (_with_norm(text, norm) for text in budget.others) if text not in found]:
+    best = min(VARIANTS, key=lambda variant: np.mean([found[text] for text in first[variant]]))
+    if missing := [text for text in (_variant(text, best) for text in budget.others) if text not in found]:
         return missing
     if not budget.tasks:
         return []
@@ -92,7 +92,7 @@ def round_sizes(settings: Settings) -> tuple[int, int, int]:
     budget = settings.budget
     others = [text for text in budget.others if not is_simple(TeacherSpec.parse(text).encoder)]
     tasks = len(budget.tasks) * (budget.encoders * budget.seeds if budget.seeds > 1 else 1)
-    return len(NORMS) * len(budget.first), len(others), tasks
+    return len(VARIANTS) * len(budget.first), len(others), tasks
 
 
 def best_networks(found: Mapping[str, float], count: int) -> list[str]:
@@ -124,9 +124,8 @@ def loss_of(tried: Tried | None) -> float:
     return math.inf if tried is None else tried.about.log_loss
 
 
-def _with_norm(text: str, norm: str) -> str:
-    simple = is_simple(TeacherSpec.parse(text).encoder)
-    return text if norm == "none" or simple else f"{text}:feature_norm={norm}"
+def _variant(text: str, variant: str) -> str:
+    return text if is_simple(TeacherSpec.parse(text).encoder) else text + variant
 
 
 def try_teacher(context: Context, text: str) -> Tried | None:

@@ -90,7 +90,7 @@ class Problem:
     @cached_property
     def normalised(self) -> Csr:
         """What the encoder propagates with, such as Â."""
-        return self.adjacency.normalised.to(self.device)
+        return replace(self.adjacency.normalised.to(self.device), lasting=self.nodes is None)
 
     @cached_property
     def plans(self) -> Planner:

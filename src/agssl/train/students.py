@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -13,7 +13,7 @@ from torch import Tensor
 from agssl.base.rng import Rng
 from agssl.config import parse_network
 from agssl.integrate import INTEGRATORS, Knowledge
-from agssl.train.context import Context, Withheld
+from agssl.train.context import Context
 from agssl.train.distill import Distillation, Lesson, Student, train_student
 from agssl.train.network import WeightedTask, streams
 from agssl.train.problem import Problem
@@ -60,13 +60,20 @@ def distil_again(context: Context, knowledge: Knowledge, students: Student) -> S
     return _distil(context, [lesson], rng, "student, all labels", epochs)
 
 
-def distil_apart(context: Context, knowledge: Knowledge, student: Student, replaced: bool) -> tuple[Withheld, ...]:
+class Apart(NamedTuple):
+    """What is said of all nodes where nothing is known of the labels of some validation nodes."""
+
+    nodes: np.ndarray  # these
+    student: Tensor  # [N, C], logits of a student
+    taught: Tensor  # [N, C], log-probabilities of its teachers together
+
+
+def distil_apart(context: Context, knowledge: Knowledge, student: Student) -> tuple[Apart, ...]:
     """What students say that know nothing of the labels of some validation nodes; nothing where any does as well.
 
     Where labelled nodes near by teach (`Integrator.reads_edges`), what a student says of a node whose label has taught
     its neighbours is no measure of what it says of others. So students are trained without a part of these labels each,
-    as long as the real one. Where teachers answer in its place (`replaced`), it is what theirs say together. With
-    effort `quick` there is no time for it.
+    as long as the real one. With effort `quick` there is no time for it.
     """
     settings = context.settings
     quick = settings.automatic and settings.effort == "quick"
@@ -79,7 +86,7 @@ def distil_apart(context: Context, knowledge: Knowledge, student: Student, repla
         rng = context.rng.child("student", settings.integration, "apart", number)
         lesson = _lesson(context, problem, knowledge.only(part != number), rng, None)
         other = _distil(context, [lesson], rng, f"student for calibration {number + 1}", epochs)
-        found.append(Withheld(problem.val_nodes, other.taught[0] if replaced else other.network.logits))
+        found.append(Apart(problem.val_nodes, other.network.logits, other.taught[0]))
     return tuple(found)
 
 

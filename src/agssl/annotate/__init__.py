@@ -1,0 +1,1 @@
+"""The page on which nodes are labelled by hand: `agssl label`."""
