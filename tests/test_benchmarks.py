@@ -117,6 +117,31 @@ def test_scale_measures_the_other_modes(mode: str, as_module: Callable, tmp_path
     assert row["mode"] == mode and row["seconds_per_epoch"] > 0 and "student" in row["stages"]
 
 
+def test_new_node_measures_a_generated_graph(run: Run):
+    words = ("--edges", "5000", "--no-cora", "--count", "3", "--root", "graphs", "--out", "new_node.json", "--json")
+    (row,) = rows(run("new_node", *words))
+    assert row["edges"] > 4000 and row["milliseconds"] > 0 and row["command_mb"] > 0
+
+
+@needs_pyg
+@pytest.mark.skipif(find_spec("uvicorn") is None, reason="needs the extra serve")
+def test_serve_asks_both_services(run: Run):
+    words = ("--dataset", "digits", "--seconds", "1", "--connections", "2", "--workers", "2", "--hidden", "16")
+    found = rows(run("serve", *words, "--out", "serve.json", "--json"))
+    assert [(row["server"], row["model"]) for row in found["rows"]] == [
+        *(("agssl", "mlp"), ("pyg", "mlp")),
+        *(("agssl", "gcn"), ("pyg", "gcn")),
+    ]
+    assert all(row["requests"] > 0 and not row["failed"] for row in found["rows"])
+    assert len(found["workers"][0]["pss_mb"]) == 2
+
+
+@pytest.mark.skipif(find_spec("onnxruntime") is None, reason="needs the extra onnx")
+def test_export_agrees_with_the_student(run: Run):
+    found = rows(run("export", "--dataset", "digits", "--repeats", "2", "--out", "export.json", "--json"))
+    assert found["difference"] < 1e-5 and found["nodes"] == 1000
+
+
 def test_memory_compares_a_fit_with_its_estimate(run: Run, tmp_path: Path):
     (row,) = rows(
         run("memory", "--datasets", "digits", "--hidden", "16", "--epochs", "1", "--out", "memory.json", "--json")

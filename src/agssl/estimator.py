@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import tempfile
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from agssl.data.convert import labelled_graph, to_graph
 from agssl.data.datasets import dataset_spec
 from agssl.data.graph import Graph
 from agssl.data.labels import class_values, clean_labels
+from agssl.data.new_nodes import frame_new_nodes
 from agssl.explain.groups import by_degree
 from agssl.explain.node import Explanation, explain_node
 from agssl.explain.plots import embedding_map, training_curves, weights_by_group
@@ -31,6 +32,8 @@ from agssl.fitting.progress import Progress
 from agssl.fitting.seeds import fit_one, jobs_for
 from agssl.label.check import CheckedLabel, check_labels
 from agssl.label.suggest import Suggestion, suggest
+from agssl.serve.answers import Answers
+from agssl.serve.predictor import Asked, Predictor
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
 from agssl.store.fitted import FittedModel, judged, load_fitted, save_fitted
@@ -223,6 +226,62 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             return self.fitted_.sets(self.fitted_.logits, self._own_graph(), coverage, by_class)
         other = self._like_fitted(graph)
         return self.fitted_.sets(infer(self.fitted_.model, other, self.device).logits, other, coverage, by_class)
+
+    def predict_new(
+        self,
+        nodes: Any,
+        edges: Any = None,
+        *,
+        coverage: float | None = None,
+        weights: bool = False,
+        graph: Any = None,
+    ) -> Answers:
+        """What the model says of new nodes, attached to the fitted graph or alone; the graph itself stays as it is.
+
+        Only what the networks see from the new nodes is read, so the cost does not grow with the graph. Rows that are
+        unlike anything in the fitted graph are told apart (`Answers.unlike`). Where the teachers answer in the
+        student's place, they do so here, too (`Answers.answered_by`).
+
+        Args:
+            nodes: a table with the columns of the model and ids of the rows, as `id`; or an array [m, d], whose rows
+                are numbered after the nodes of the graph.
+            edges: between new and old nodes, or among new ones: a table with `source` and `target`, or an array [2, E]
+                or [E, 2], by the names of nodes or their numbers; None: there are none.
+            coverage: with prediction sets that hold the true class with this chance, as 0.9.
+            weights: with the weight of each teacher.
+            graph: the fitted one, for a model that was loaded from a file; without it new nodes stand alone.
+
+        Returns:
+            `nodes`, `chosen` (positions in `classes_`), `probabilities` [m, C], and what was asked for;
+            `records()` has it as a list of dicts.
+
+        Example:
+            >>> found = model.predict_new(table, edges, coverage=0.9)  # doctest: +SKIP
+            >>> found.records()[0]  # doctest: +SKIP
+        """
+        check_is_fitted(self, "fitted_")
+        asked = Asked(weights, coverage)
+        past = self.run_.source if hasattr(self, "run_") else None
+        predictor = Predictor(
+            (self.fitted_,),
+            knn=None if past is None or past.knn is None else (past.knn, past.knn_metric),
+            ignored=("label" if past is None else past.label, "split"),
+            device=self.device,
+            cache=None if self.cache is None else Path(self.cache),
+        )
+        if graph is not None:
+            own = self._like_fitted(graph)
+            if own.num_nodes != len(self.fitted_.logits):
+                raise GraphError(
+                    f"the model was fitted to {len(self.fitted_.logits)} nodes, but {own.name} has {own.num_nodes}; "
+                    "give the graph that was fitted"
+                )
+            predictor = predictor.with_graph(own)
+        elif hasattr(self, "graph_") or past is not None:
+            predictor = predictor.with_graph(self._own_graph())
+        else:
+            predictor = replace(predictor, names=())
+        return predictor.new(frame_new_nodes(nodes, edges, predictor.known), asked)
 
     def embed(self, graph: Any = None) -> np.ndarray:
         """The student's hidden representations [N, F].

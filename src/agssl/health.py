@@ -164,6 +164,18 @@ def _ray(ray: Any) -> str:
     return f"ray {ray.__version__}; no cluster was started"
 
 
+def _uvicorn(uvicorn: Any) -> str:
+    import starlette
+
+    return f"uvicorn {uvicorn.__version__}, starlette {starlette.__version__}; nothing was served"
+
+
+def _onnxruntime(onnxruntime: Any) -> str:
+    import onnx
+
+    return f"onnxruntime {onnxruntime.__version__}, onnx {onnx.__version__}"
+
+
 EXTRAS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "metis": ("pymetis", _pymetis),
     "tune": ("optuna", _optuna),
@@ -172,6 +184,8 @@ EXTRAS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "pyg": ("torch_geometric", _pyg),
     "track": ("tensorboard", _tensorboard),
     "scale": ("ray", _ray),
+    "serve": ("uvicorn", _uvicorn),
+    "onnx": ("onnxruntime", _onnxruntime),
 }
 
 

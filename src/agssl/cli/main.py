@@ -13,12 +13,31 @@ from collections.abc import Iterator, Sequence
 
 from agssl.base.errors import AgsslError
 from agssl.base.version import __version__
-from agssl.cli import bench, check, compare, data, doctor, embed, explain, fit, label, predict, report, suggest, tune
+from agssl.cli import (
+    bench,
+    check,
+    compare,
+    data,
+    doctor,
+    embed,
+    explain,
+    export,
+    fit,
+    label,
+    predict,
+    report,
+    serve,
+    suggest,
+    tune,
+)
 from agssl.cli import list as listing
 from agssl.cli.common import Parser, add_debug, refuse_unknown, say
 from agssl.cli.plugins import load_plugins
 
-COMMANDS = (data, listing, fit, predict, explain, embed, suggest, check, label, report, compare, tune, bench, doctor)
+COMMANDS = (
+    *(data, listing, fit, predict, explain, embed, suggest, check, label, report, compare),
+    *(serve, export, tune, bench, doctor),
+)
 
 _EXAMPLES = """\
 examples:

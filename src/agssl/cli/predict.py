@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import DataError, SettingsError
-from agssl.cli.common import command_parser, emit, json_text
-from agssl.cli.options import add_compute, add_graph
+from agssl.cli.common import command_parser, emit, json_text, say
+from agssl.cli.options import add_compute, add_graph, table_options
 from agssl.cli.source import Source, add_run, compute
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from agssl.serve.answers import Answers
     from agssl.store.fitted import FittedModel
 
 _EXAMPLES = """\
@@ -23,6 +24,7 @@ examples:
   agssl predict runs/mine new-graph/ --weights
   agssl predict runs/mine --coverage 0.9
   agssl predict model.agssl new-graph/ --json
+  agssl predict runs/mine --new nodes.csv --edges edges.csv --weights --coverage 0.9
 """
 
 
@@ -40,6 +42,15 @@ def add_parser(subparsers: Any) -> None:
         help="add the classes that hold the true one with this chance, as 0.9, and whether that leaves it unsure",
     )
     parser.add_argument("--by-class", action="store_true", help="with --coverage: let it hold within every class")
+    parser.add_argument(
+        "--new",
+        metavar="FILE",
+        help="predict new nodes in place of the known ones: a table with their columns, as nodes.csv; only their "
+        "neighbourhood in the run's graph is read",
+    )
+    parser.add_argument(
+        "--edges", metavar="FILE", help="with --new: edges from new nodes to known ones or to each other, as edges.csv"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON value in place of CSV")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file in place of stdout")
     add_compute(parser)
@@ -49,19 +60,34 @@ def add_parser(subparsers: Any) -> None:
 def run_predict(args: argparse.Namespace) -> int:
     """Print or write the predictions."""
     compute(args)
-    import numpy as np
-
-    from agssl.store.fitted import together
-    from agssl.store.run_writer import csv_text, node_names
-
     source = Source.open(args)
-    fitted = source.fitted
-    if args.weights and fitted.weights is None:
+    if args.weights and source.fitted.weights is None:
         raise SettingsError(
-            f"method {fitted.settings.method} weighs no teachers, so there are no --weights; leave them out"
+            f"method {source.fitted.settings.method} weighs no teachers, so there are no --weights; leave them out"
         )
     if args.by_class and args.coverage is None:
         raise SettingsError("--by-class says how prediction sets are made; give --coverage 0.9, too")
+    if args.edges is not None and args.new is None:
+        raise SettingsError(f"--edges {args.edges} are those of new nodes; give their table with --new, too")
+    found = _every_node(args, source) if args.new is None else _new_nodes(args, source)
+    if args.json:
+        emit(json_text(found.records(args.proba)), args.output)
+        return 0
+    from agssl.store.run_writer import csv_text
+
+    emit(csv_text(found.header(args.proba), found.rows(args.proba)), args.output)
+    return 0
+
+
+def _every_node(args: argparse.Namespace, source: Source) -> Answers:
+    """Of the fitted graph, or of another one."""
+    import numpy as np
+
+    from agssl.serve.answers import Answers, named_sets
+    from agssl.store.fitted import together
+    from agssl.store.run_writer import node_names
+
+    fitted = source.fitted
     trust: list[np.ndarray] = []  # of each model, [N, K]
     found: list[np.ndarray] = []  # of each model, the sets [N, C]
     where = source.run_graph(args.run) if args.coverage is not None and args.graph is None else None
@@ -92,46 +118,15 @@ def run_predict(args: argparse.Namespace) -> int:
         else:
             answers = ((one, answer(one, graph, args.device)) for one in source.members())
             probabilities, decided = together(noted(answers))
-    chosen, table = decided.tolist(), probabilities.tolist()
-    tasks = fitted.task_names if args.weights else ()
-    weights = [()] * len(chosen) if not args.weights else np.mean(trust, axis=0).tolist()
-    sets = _named(found, fitted.classes, len(chosen))
-    if args.json:
-        records = []
-        for name, k, row, weighed, members in zip(names, chosen, table, weights, sets, strict=True):
-            record = {"node": name, "prediction": fitted.classes[k], "probability": row[k]}
-            if args.proba:
-                record["probabilities"] = dict(zip(fitted.classes, row, strict=True))
-            if args.weights:
-                record["weights"] = dict(zip(tasks, weighed, strict=True))
-            if args.coverage is not None:
-                record |= {"set": members, "unsure": len(members) > 1}
-            records.append(record)
-        emit(json_text(records), args.output)
-        return 0
-    header = ["node", "prediction", "probability"]
-    header += [f"proba_{name}" for name in fitted.classes] if args.proba else []
-    header += [f"weight_{name}" for name in tasks]
-    header += ["set", "unsure"] if args.coverage is not None else []
-    rows = (
-        [
-            *(name, fitted.classes[k], f"{row[k]:.6f}"),
-            *(f"{p:.6f}" for p in (*(row if args.proba else ()), *weighed)),
-            *((" | ".join(members), "unsure" if len(members) > 1 else "") if args.coverage is not None else ()),
-        ]
-        for name, k, row, weighed, members in zip(names, chosen, table, weights, sets, strict=True)
+    return Answers(
+        names,
+        fitted.classes,
+        decided,
+        probabilities,
+        fitted.task_names if args.weights else (),
+        np.mean(trust, axis=0) if args.weights else None,
+        named_sets(found, fitted.classes) if args.coverage is not None else None,
     )
-    emit(csv_text(header, rows), args.output)
-    return 0
-
-
-def _named(found: list[np.ndarray], classes: tuple[str, ...], nodes: int) -> list[list[str]]:
-    """The classes in each node's set: those that more than half of the models have in theirs."""
-    if not found:
-        return [[]] * nodes
-    most = len(found) / 2
-    counts = (sum(row) for row in zip(*(one.astype(int) for one in found), strict=True))
-    return [[name for name, count in zip(classes, row, strict=True) if count > most] for row in counts]
 
 
 def _answers(models: Iterable[FittedModel], trust: list[np.ndarray]) -> Iterator[tuple[FittedModel, np.ndarray]]:
@@ -140,3 +135,22 @@ def _answers(models: Iterable[FittedModel], trust: list[np.ndarray]) -> Iterator
         if one.weights is not None:
             trust.append(one.weights.astype("float64"))
         yield one, one.logits
+
+
+def _new_nodes(args: argparse.Namespace, source: Source) -> Answers:
+    """Of new nodes, attached to the run's graph or alone."""
+    from pathlib import Path
+
+    from agssl.data.new_nodes import read_new_nodes
+    from agssl.serve.predictor import Asked
+
+    if args.graph is not None:
+        raise SettingsError(f"{args.graph} is a whole graph, and --new {args.new} new nodes; leave one of them out")
+    predictor = source.predictor(args, attached=args.edges is not None or args.weights)
+    options = source.past_options(table_options(args))
+    edges = None if args.edges is None else Path(args.edges)
+    nodes = read_new_nodes(Path(args.new), edges, predictor.known, options, source.weights(args))
+    found = predictor.new(nodes, Asked(args.weights, args.coverage, args.by_class))
+    if found.answered_by == "teachers":
+        say("answered by the teachers together, as in the run: they were better than the student")
+    return found

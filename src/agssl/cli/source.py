@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agssl.base.errors import DataError, GraphError, SettingsError
 from agssl.cli.common import say
@@ -14,7 +14,10 @@ from agssl.cli.options import table_options
 from agssl.cli.plugins import add_plugins
 
 if TYPE_CHECKING:
+    from agssl.data.columns import TableOptions
     from agssl.data.graph import Graph
+    from agssl.data.weights import WeightChoice
+    from agssl.serve.predictor import Predictor
     from agssl.store.fitted import FittedModel
     from agssl.store.run import Run
 
@@ -111,6 +114,42 @@ class Source:
         if graph.missing is not None:
             raise GraphError(graph.missing)
         return graph
+
+    def past_options(self, given: dict[str, Any]) -> TableOptions:
+        """How tables are written: as the arguments say, else as in the run."""
+        from agssl.data.columns import TableOptions
+        from agssl.data.columns.options import LISTS
+
+        past = {} if self.run is None else self.run.source.options
+        kept = {name: value for name, value in past.items() if name not in LISTS and name != "encode"}
+        return TableOptions.of(kept | given)
+
+    def weights(self, args: argparse.Namespace) -> WeightChoice:
+        """Which edge weights to read: as the arguments say, else as in the run."""
+        from agssl.data.weights import WeightChoice
+
+        if self.run is None or args.weight is not None or args.unweighted:
+            return WeightChoice(args.weight, args.unweighted)
+        return WeightChoice(self.run.source.weight, self.run.source.unweighted)
+
+    def predictor(self, args: argparse.Namespace, *, attached: bool) -> Predictor:
+        """The models, ready for new nodes; with the graph where `attached`, or where they read neighbours."""
+        from agssl.data.fetch import data_folders
+        from agssl.serve.predictor import Predictor
+
+        if self.run is None:
+            return Predictor(tuple(self.members()), names=(), device=args.device)
+        past = self.run.source
+        found = Predictor(
+            tuple(self.members()),
+            knn=None if past.knn is None else (past.knn, past.knn_metric),
+            ignored=(past.label, "split"),
+            device=args.device,
+            cache=data_folders().cache / "targets",
+        )
+        if attached or found.needs_graph:
+            return found.with_graph(self.run_graph(args.run))
+        return replace(found, names=[row["node"] for row in self.run.predictions(self.seed)])
 
     def run_graph(self, path: str) -> Graph:
         """The graph of the run, with its split."""

@@ -143,6 +143,11 @@ class Encoder(nn.Module):
         """
         return graph.x
 
+    @property
+    def read_hops(self) -> int | None:
+        """How many edges away `read` sees from a node; None: any number."""
+        return None if self.prepares else 0
+
     def spread(self, rows: Tensor, adjacency: Csr) -> Tensor:
         """What `read` makes of the features, done to rows of X times some matrix, [N, F]; for one that `spreads`.
 

@@ -38,6 +38,11 @@ class Hops(PreparedMlp):
         """Those of X, PX, ..., P^k X."""
         return (self.k + 1) * self.shape.features
 
+    @property
+    def read_hops(self) -> int:
+        """As many as there are propagations."""
+        return self.k
+
     def prepare(self, graph: Graph) -> Features:
         """[X, PX, ..., P^k X] with P = D^-1 A."""
         adjacency, parts, size = StoredAdjacency(graph, self.shape.skip_weight, "mean"), [graph.x], 0

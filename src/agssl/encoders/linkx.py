@@ -17,6 +17,7 @@ from agssl.encoders.base import ENCODERS, Shape
 from agssl.encoders.layer import Layer, glorot
 from agssl.encoders.mlp import Linear
 from agssl.encoders.prepared import PreparedMlp
+from agssl.ops.grown import Part
 
 
 class Links(Linear):
@@ -69,17 +70,24 @@ class Linkx(PreparedMlp):
         """The one that knows links from features."""
         return Links(self.shape.nodes, self.shape.features, self.shape.hidden, rng)
 
+    @property
+    def read_hops(self) -> int:
+        """The neighbours."""
+        return 1
+
     def prepare(self, graph: Graph) -> Features:
         """[A | X], sparse; A has a column for each node that it was trained on."""
         self.check_in_memory(graph, "sage")
         known = self.shape.nodes
-        if graph.num_nodes < known:
+        names = graph.origin if isinstance(graph, Part) and graph.origin is not None else np.arange(graph.num_nodes)
+        if not isinstance(graph, Part) and graph.num_nodes < known:
             raise GraphError(
                 f"{graph.name} has {graph.num_nodes} nodes, but encoder linkx knows each of the {known} that it was "
                 "trained on; give a graph that begins with these nodes, or train another encoder (sage, hops)"
             )
         weights = np.ones(len(graph.indices), dtype=np.float32) if graph.weights is None else graph.weights
-        links = sp.csr_matrix((weights, graph.indices, graph.indptr), (graph.num_nodes, graph.num_nodes))
+        columns = max(known, int(names.max(initial=0)) + 1)
+        links = sp.csr_matrix((weights, names[graph.indices], graph.indptr), (graph.num_nodes, columns))
         self.check_size(graph, int(8 * self.made(graph)[0]), "mlp or sage")
         return sp.hstack([links[:, :known], sp.csr_matrix(graph.x)], format="csr", dtype=np.float32)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from torch import Tensor
 
 from agssl.base.errors import SettingsError
@@ -11,9 +12,9 @@ from agssl.base.rng import Rng
 from agssl.data.graph import Features, Graph
 from agssl.encoders.base import ENCODERS, Shape
 from agssl.encoders.prepared import PreparedMlp
-from agssl.ops.adjacency import Adjacency
 from agssl.ops.csr import Csr
 from agssl.ops.propagated import by_columns, mean_of_powers
+from agssl.ops.subgraph import StoredAdjacency
 
 
 class Mixed(PreparedMlp):
@@ -36,6 +37,11 @@ class Mixed(PreparedMlp):
         self.k = k
         super().__init__(shape, rng, k=k)
 
+    @property
+    def read_hops(self) -> int:
+        """The highest power."""
+        return self.k
+
     def spread(self, rows: Tensor, adjacency: Csr) -> Tensor:
         """The mean of what Â^0 to Â^k make of rows.
 
@@ -50,7 +56,7 @@ class Mixed(PreparedMlp):
         instead = "hops:k=1 or sage"
         self.check_in_memory(graph, instead)
         self.check_size(graph, 4 * graph.num_nodes * graph.num_features, instead)
-        adjacency = Adjacency.of(graph, skip_weight=self.shape.skip_weight).normalised
+        adjacency = StoredAdjacency(graph, self.shape.skip_weight).take(np.arange(graph.num_nodes))
         return by_columns(graph.x, lambda tile: mean_of_powers(adjacency, tile, self.k))
 
     def made(self, graph: Graph) -> tuple[float, bool]:

@@ -38,6 +38,14 @@ class Network(nn.Module):
         self.encoder: Encoder = Spec.parse(shape.encoder).build(ENCODERS, shape=shape, rng=rng)
         self.head = ClassHead(shape, self.encoder, rng)
 
+    @property
+    def sees(self) -> int | None:
+        """How many edges away from a node its logits depend on others; None: any number."""
+        hops = self.encoder.read_hops
+        return (
+            None if hops is None else hops + self.encoder.reach + (self.head.layer.hops if self.head.propagates else 0)
+        )
+
     def forward(
         self,
         inputs: Inputs,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Features, Graph
 from agssl.encoders.base import ENCODERS, Shape
 from agssl.encoders.prepared import PreparedMlp
-from agssl.ops.adjacency import Adjacency
 from agssl.ops.propagated import personalised_pagerank
+from agssl.ops.subgraph import StoredAdjacency
 
 
 class Ppr(PreparedMlp):
@@ -33,13 +35,18 @@ class Ppr(PreparedMlp):
         self.a, self.k = a, k
         super().__init__(shape, rng, a=a, k=k)
 
+    @property
+    def read_hops(self) -> int:
+        """As many as there are steps."""
+        return self.k
+
     def prepare(self, graph: Graph) -> Features:
         """S X, which is dense."""
         instead = "hops:k=1 or sage"
         self.check_in_memory(graph, instead)
         self.check_size(graph, 4 * graph.num_nodes * graph.num_features, instead)
-        adjacency = Adjacency.of(graph, skip_weight=self.shape.skip_weight)
-        return personalised_pagerank(adjacency.normalised, graph.x, self.a, self.k)
+        adjacency = StoredAdjacency(graph, self.shape.skip_weight).take(np.arange(graph.num_nodes))
+        return personalised_pagerank(adjacency, graph.x, self.a, self.k)
 
     def made(self, graph: Graph) -> tuple[float, bool]:
         """A number for every node and feature."""

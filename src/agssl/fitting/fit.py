@@ -23,6 +23,7 @@ from agssl.fitting.smooth import smoothed
 from agssl.integrate.calibration import Confidence
 from agssl.integrate.sets import Conformal
 from agssl.metrics import Decision, find_threshold
+from agssl.ops.seen import Seen
 from agssl.store.checkpoints import CheckpointStore, Record
 from agssl.store.fitted import FittedModel
 from agssl.train.context import Candidate
@@ -134,6 +135,7 @@ def fitted_model(result: MethodResult, graph: Graph, settings: Settings, seed: i
         calibration=None if result.knowledge is None else result.knowledge.calibration,
         confidence=confidence,
         conformal=conformal_of(graph, result, confidence),
+        seen=Seen.of(graph),
     )
 
 

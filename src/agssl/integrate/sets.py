@@ -58,9 +58,14 @@ def smoothed(scores: np.ndarray, graph: Graph, weight: float) -> np.ndarray:
     return found
 
 
-def node_scores(probabilities: np.ndarray, graph: Graph, weight: float) -> np.ndarray:
-    """s~ [N, C] of all nodes."""
-    u = Rng(0).child("prediction sets").numpy().random(len(probabilities))
+def uniform(nodes: int, *stream: str) -> np.ndarray:
+    """u of as many nodes, by their numbers; of other nodes than those of a graph from a stream of their own."""
+    return Rng(0).child("prediction sets", *stream).numpy().random(nodes)
+
+
+def node_scores(probabilities: np.ndarray, graph: Graph, weight: float, u: np.ndarray | None = None) -> np.ndarray:
+    """s~ [N, C] of all nodes; u is that of their numbers where it is not given."""
+    u = uniform(len(probabilities)) if u is None else u
     return smoothed(adaptive_scores(probabilities, u).astype(np.float32), graph, weight)
 
 
@@ -110,11 +115,16 @@ class Conformal:
         return np.array([quantile(self.scores[self.labels == c], coverage) for c in range(classes)])
 
     def sets(
-        self, probabilities: np.ndarray, graph: Graph, coverage: float = USUAL, by_class: bool = False
+        self,
+        probabilities: np.ndarray,
+        graph: Graph,
+        coverage: float = USUAL,
+        by_class: bool = False,
+        u: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Which classes are in the set of each node of a graph, bool [N, C]."""
+        """Which classes are in the set of each node of a graph, bool [N, C]; u as for `node_scores`."""
         limits = self.thresholds(coverage, probabilities.shape[1], by_class)
-        found: np.ndarray = node_scores(probabilities, graph, self.weight) <= limits
+        found: np.ndarray = node_scores(probabilities, graph, self.weight, u) <= limits
         return found
 
 

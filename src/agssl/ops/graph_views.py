@@ -14,7 +14,9 @@ from agssl.base.registry import Registry
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
 from agssl.data.graph import Graph
+from agssl.data.knn import knn_to
 from agssl.data.validate import clean_edges
+from agssl.ops.grown import Grown
 from agssl.ops.neighbours import nearest, nearly_nearest
 
 VERSION = 1  # raise it when a view's edges change their meaning
@@ -112,3 +114,21 @@ def viewed(graph: Graph, view: str, cache: Path | None = None) -> Graph:
     path = None if cache is None else cache / f"view-{how.name}-{key}.npz"
     edges = cached_arrays(path, lambda: how.edges(graph))
     return replace(graph, indptr=edges["indptr"], indices=edges["indices"], weights=None)
+
+
+def viewed_grown(grown: Grown, view: str, graph: Graph | None) -> Grown:
+    """New nodes in a view: nearest neighbours are found for them among all nodes, and old nodes keep theirs.
+
+    Args:
+        grown: the new nodes with their given edges.
+        view: see `make_view`.
+        graph: the old nodes in this view; None where there are none.
+    """
+    if view == GIVEN:
+        return grown
+    how = make_view(view)
+    if not isinstance(how, Knn):
+        raise SettingsError(f"view {how.name!r} has no edges for new nodes; give the grown graph as a whole")
+    x = grown.x[:0] if graph is None else graph.x
+    ends, far = knn_to(x, grown.x, how.k)
+    return Grown(graph, grown.x, ends[:, far < 1])

@@ -26,6 +26,7 @@ from agssl.encoders import Network, Shape
 from agssl.integrate.calibration import Calibration, Confidence
 from agssl.integrate.sets import Conformal
 from agssl.metrics import Decision, decided
+from agssl.ops.seen import Seen
 from agssl.store.checkpoints import Record
 from agssl.store.networks import read_network, tensors_below
 from agssl.store.teachers import KeptTeachers
@@ -62,6 +63,7 @@ class FittedModel:
     calibration: Calibration | None = None  # what the teachers' logits go through before they are weighed
     confidence: Confidence = dataclasses.field(default_factory=Confidence)  # by which logits become probabilities
     conformal: Conformal | None = None  # by which probabilities become sets; None: of an older version
+    seen: Seen | None = None  # what the features looked like; None: of an older version
 
     @property
     def network_logits(self) -> np.ndarray:
@@ -167,6 +169,9 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
         about["decision"] = dataclasses.asdict(fitted.decision)
     if fitted.conformal is not None:
         about["conformal"] = fitted.conformal.weight
+    if fitted.seen is not None:
+        tensors |= fitted.seen.tensors()
+        about["seen"] = fitted.seen.about()
     if fitted.columns is not None:
         about |= fitted.columns.to_dict()
     write_bytes(Path(path), save(tensors, {"format": "agssl", "schema": str(SCHEMA), "about": json.dumps(about)}))
@@ -220,6 +225,7 @@ def _fitted(tensors: dict[str, Tensor], about: dict[str, Any], schema: int) -> F
         calibration=_calibration(tensors_below("calibration.", tensors)),
         confidence=Confidence.from_dict(about.get("confidence", {}), model.shape.classes),
         conformal=_conformal(tensors, about) if "conformal" in about else None,
+        seen=Seen.read(about["seen"], tensors) if "seen" in about else None,
     )
     _check(fitted)
     return fitted
@@ -272,6 +278,8 @@ def _check(fitted: FittedModel) -> None:
         raise TypeError("the threshold is no number")
     if fitted.columns is not None and len(fitted.columns.features) != fitted.shape.features:
         raise ValueError("the columns do not make the features")
+    if fitted.seen is not None and fitted.seen.reference.shape[1] != fitted.shape.features:
+        raise ValueError("the reference rows do not fit the features")
     if fitted.weights is not None and fitted.weights.shape != (nodes, teachers):
         raise ValueError("the weights of the teachers do not fit")
     kept = fitted.teachers

@@ -39,7 +39,12 @@ class Inference:
 
 def infer(model: Network, graph: Graph, device: str = "cpu") -> Inference:
     """Logits and hidden representations of all nodes of a graph as its user has it, in evaluation mode."""
-    graph = scaled(viewed(graph, model.shape.view), model.shape.feature_norm)
+    return infer_viewed(model, viewed(graph, model.shape.view), device)
+
+
+def infer_viewed(model: Network, graph: Graph, device: str = "cpu") -> Inference:
+    """The same of a graph that has the edges of the model's view already."""
+    graph = scaled(graph, model.shape.feature_norm)
     hidden = np.empty((graph.num_nodes, model.shape.hidden), dtype=np.float32)
     logits = infer_logits(model, graph, device, hidden)
     if not np.isfinite(logits).all():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 
 from agssl.base.errors import DataError, SettingsError
 from agssl.data.graph import Graph
+from agssl.encoders import Network
 from agssl.integrate import INTEGRATORS
 from agssl.integrate.base import all_weights, mixed
 from agssl.store.fitted import FittedModel
@@ -45,16 +47,23 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
     logits, own = infer(fitted.model, graph, device).logits, fitted.network_logits
     if logits.shape == own.shape and np.allclose(logits, own, NEAR, NEAR):
         return fitted
-    if fitted.unsmoothed is not None:
-        raise SmoothedError(
-            "the model was fitted with smooth: its answers are made of the labels of its own graph, and it has none "
-            "for another; give the fitted graph, or fit without smooth"
-        )
-    elsewhere = replace(fitted, logits=logits, heldout=None, teacher_heldout=None, heldout_weights=None)
+    refuse_smoothed(fitted)
+    return elsewhere(fitted, lambda network: infer(network, graph, device).logits, logits)
+
+
+def elsewhere(fitted: FittedModel, ask: Callable[[Network], np.ndarray], logits: np.ndarray) -> FittedModel:
+    """The model with logits and weights of other nodes than the fitted ones.
+
+    Args:
+        fitted: with its teachers, where its method weighs teachers by node.
+        ask: gives the logits [n, C] that a network has of these nodes.
+        logits: those of the student, [n, C].
+    """
+    other = replace(fitted, logits=logits, heldout=None, teacher_heldout=None, heldout_weights=None)
     if fitted.weights is None:
-        return replace(elsewhere, teacher_logits=np.zeros((0, 0, 0), np.float32))
+        return replace(other, teacher_logits=np.zeros((0, 0, 0), np.float32))
     if not len(fitted.teacher_logits):  # autossl's, the same for every node
-        return replace(elsewhere, weights=np.repeat(fitted.weights[:1], len(logits), axis=0))
+        return replace(other, weights=np.repeat(fitted.weights[:1], len(logits), axis=0))
     kept = fitted.teachers
     if kept is None:
         raise DataError(
@@ -68,15 +77,24 @@ def transfer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> FittedMo
             f"integration {kept.integration} settles the weights of the fitted nodes one by one, and has none for "
             f"others; fit with one of {others}"
         )
-    each = [[torch.from_numpy(infer(one, graph, device).logits) for one in networks] for networks in kept.networks]
+    each = [[torch.from_numpy(ask(one)) for one in networks] for networks in kept.networks]
     said = torch.stack([mean_logits(one) for one in each])
     calibrated = said if kept.calibration is None else kept.calibration(said)
     weights = all_weights(integrator, torch.from_numpy(logits), calibrated)
-    elsewhere = replace(elsewhere, teacher_logits=said.numpy(), weights=weights.numpy())
+    other = replace(other, teacher_logits=said.numpy(), weights=weights.numpy())
     if fitted.student_logits is None:
-        return elsewhere
+        return other
     told = mixed(weights, torch.softmax(calibrated, dim=-1)).clamp_min(TINY).log()
-    return replace(elsewhere, logits=told.numpy(), student_logits=logits)
+    return replace(other, logits=told.numpy(), student_logits=logits)
+
+
+def refuse_smoothed(fitted: FittedModel) -> None:
+    """Raise where answers were smoothed by labels."""
+    if fitted.unsmoothed is not None:
+        raise SmoothedError(
+            "the model was fitted with smooth: its answers are made of the labels of its own graph, and it has none "
+            "for other nodes; give the fitted graph, or fit without smooth"
+        )
 
 
 def answer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> np.ndarray:
@@ -91,8 +109,13 @@ def answer(fitted: FittedModel, graph: Graph, device: str = "cpu") -> np.ndarray
     except SmoothedError:
         raise
     except (DataError, SettingsError) as error:
-        log.warning("the student answers in place of its teachers, which were better on the fitted graph: %s", error)
+        say_student_answers(error)
         return infer(fitted.model, graph, device).logits
+
+
+def say_student_answers(error: Exception) -> None:
+    """Warn that the teachers, who would answer, can't."""
+    log.warning("the student answers in place of its teachers, which were better on the fitted graph: %s", error)
 
 
 def keep_teachers(result: MethodResult, integration: str) -> KeptTeachers | None:

@@ -1,0 +1,109 @@
+"""The application without a network: limits of rate, time and number."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra serve")
+
+from agssl.base.errors import GraphError
+from agssl.serve.app import App
+from agssl.serve.counters import Counters
+from agssl.serve.limits import Limits
+from agssl.serve.requests import PredictRequest
+
+
+class Slow:
+    """A service that answers when it is let to, and notes which requests it had at once."""
+
+    def __init__(self) -> None:
+        self.counters, self.free, self.batches = Counters(1), threading.Event(), list[int]()
+
+    def about(self) -> dict[str, Any]:
+        return {"status": "ok"}
+
+    def predict(self, requests: Sequence[PredictRequest]) -> list[Any]:
+        self.batches.append(len(requests))
+        self.free.wait(5)
+        wrong = GraphError("no such node")
+        return [wrong if one.nodes == ("bad",) else {"predictions": list(one.nodes)} for one in requests]
+
+
+async def ask(app: Any, path: str, body: Any = None) -> tuple[int, Any]:
+    """One request, as a server hands it over."""
+    sent: list[dict[str, Any]] = []
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET" if body is None else "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+        "scheme": "http",
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    return sent[0]["status"], json.loads(b"".join(one.get("body", b"") for one in sent[1:]))
+
+
+def made(**limits: Any) -> SimpleNamespace:
+    service = Slow()
+    return SimpleNamespace(service=service, asgi=App(service, Limits(**limits)).asgi())  # type: ignore[arg-type]
+
+
+def test_a_rate_is_kept():
+    one = made(rate=3)
+
+    async def many() -> list[int]:
+        return [(await ask(one.asgi, "/health"))[0] for _ in range(8)]
+
+    assert asyncio.run(many()) == [200] * 3 + [429] * 5
+    assert 'agssl_requests_total{path="/health",status="429"} 5' in one.service.counters.text()
+
+
+def test_what_takes_too_long_is_given_up_and_what_waits_too_much_refused():
+    one = made(seconds=0.3, waiting=2)
+
+    async def three() -> list[tuple[int, Any]]:
+        return await asyncio.gather(*(ask(one.asgi, "/predict", {"nodes": ["a"]}) for _ in range(3)))
+
+    found = asyncio.run(three())
+    one.service.free.set()
+    assert sorted(status for status, _ in found) == [503, 504, 504]
+    assert one.service.counters.total("taken") == one.service.counters.total("answered") == 3
+    assert one.service.counters.total("working") == 0
+
+
+def test_requests_that_wait_are_answered_together_each_with_its_own():
+    one = made()
+
+    async def several() -> list[tuple[int, Any]]:
+        first = asyncio.create_task(ask(one.asgi, "/predict", {"nodes": ["first"]}))
+        while not one.service.batches:
+            await asyncio.sleep(0.01)
+        rest = [asyncio.create_task(ask(one.asgi, "/predict", {"nodes": [name]})) for name in ("a", "bad", "b")]
+        other = asyncio.create_task(ask(one.asgi, "/predict", {"nodes": ["c"], "weights": True}))
+        await asyncio.sleep(0.05)
+        one.service.free.set()
+        return await asyncio.gather(first, *rest, other)
+
+    found = asyncio.run(several())
+    assert one.service.batches == [1, 3, 1]  # what wants something else told is not taken along
+    assert [status for status, _ in found] == [200, 200, 422, 200, 200]
+    assert [answer.get("predictions") for _, answer in found] == [["first"], ["a"], None, ["b"], ["c"]]
