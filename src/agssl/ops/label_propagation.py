@@ -68,7 +68,7 @@ def clusters(graph: Graph, most: int, count: int, passes: int, draw: np.random.G
     for _ in range(passes):
         if propagate(graph, labels, sizes, (0, most), draw) < graph.num_nodes // 100:
             break
-    room = min(most, -(-graph.num_nodes // count))
+    room = min(most, -(-2 * graph.num_nodes // count))
     if np.count_nonzero(sizes) > count:
         labels = _gathered(_favourites(graph, labels, draw), labels, sizes, room)
     used = np.zeros(graph.num_nodes, dtype=bool)

@@ -40,7 +40,7 @@ def propagated_parts(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:
     links = cluster_links(graph, cluster, len(sizes), KEPT * len(sizes))
     labels = multilevel_parts(links, parts, seed, sizes)[cluster].astype(np.int32)
     weight = np.bincount(labels, minlength=parts)
-    bounds = int(LEAST * n / parts), max(int(SLACK * n / parts), -(-n // parts))
+    bounds = max(1, int(LEAST * n / parts)), max(int(SLACK * n / parts), -(-n // parts))
     for _ in range(REFINING):
         if propagate(graph, labels, weight, bounds, draw) < n // 1000:
             break
