@@ -88,12 +88,16 @@ def once(root: Path, folder: str, cache: str, mode: str, nodes: int, tasks: list
 
 
 def write(path: Path, changes: dict[str, Any]) -> None:
-    """Rows replace those of the same mode and size; the rest of the file stays."""
+    """Rows replace those of the same mode, size and teachers; the rest of the file stays."""
+
+    def about(row: dict[str, Any]) -> tuple[str, int, list[str]]:
+        return row["mode"], row["edges"], row.get("tasks", list(TASKS))
+
     found = json.loads(path.read_text()) if path.exists() else {}
     for part, rows in changes.items():
-        ours = {(row["mode"], row["edges"]) for row in rows}
-        kept = [row for row in found.get(part, []) if (row["mode"], row["edges"]) not in ours]
-        found[part] = sorted([*kept, *rows], key=lambda row: (row["mode"], row["edges"]))
+        ours = [about(row) for row in rows]
+        kept = [row for row in found.get(part, []) if about(row) not in ours]
+        found[part] = sorted([*kept, *rows], key=about)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=1) + "\n")
 
@@ -128,11 +132,8 @@ def main() -> None:
         for mode in ["partition"] if args.whole else args.modes.split(","):
             made = once(args.root, folder, cache, mode, args.batch_nodes, tasks)
             how = (folder, cache, mode, args.batch_nodes)
-            row = (
-                fresh("epochs", *how, args.epochs, tasks)
-                if part == "rows"
-                else fresh("whole", *how, args.seed, changes)
-            )
+            call = ("epochs", *how, args.epochs, tasks) if part == "rows" else ("whole", *how, args.seed, changes)
+            row = fresh(*call)
             rows.append(row | made)
             print({k: v for k, v in row.items() if k != "stages"}, file=sys.stderr)
             write(args.out, {part: rows[-1:]})
