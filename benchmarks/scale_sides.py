@@ -78,7 +78,7 @@ class Times:
 def clocks() -> tuple[float, float]:
     """The time, and the processor time of this process and of those that it waited for."""
     spent = os.times()
-    return time.perf_counter(), spent.user + spent.system + spent.children_user + spent.children_system
+    return time.perf_counter(), time.process_time() + spent.children_user + spent.children_system
 
 
 def prepare(folder: str, cache: str, mode: str, nodes: int, note: str, tasks: Sequence[str] = TASKS) -> dict[str, Any]:
@@ -88,7 +88,8 @@ def prepare(folder: str, cache: str, mode: str, nodes: int, note: str, tasks: Se
     from agssl.train.batches import Batches
 
     graph, path = open_packed(folder), Path(note)
-    found = json.loads(path.read_text()) if path.exists() else {"prepare_seconds": {}, "prepare_cpu_seconds": {}}
+    found: dict[str, Any] = {"prepare_seconds": {}, "prepare_cpu_seconds": {}}
+    found |= json.loads(path.read_text()) if path.exists() else {}
     whole = [name for name in tasks if mode == "full" or make_task(name).needs_whole]
     steps: dict[str, Callable[[], object]] = {"fingerprint": lambda: graph.fingerprint}
     steps |= {name: partial(prepared, make_task(name), graph, Path(cache)) for name in whole}
@@ -123,10 +124,10 @@ def epochs(folder: str, cache: str, mode: str, nodes: int, count: int, tasks: Se
     graph = open_packed(folder)
     how: dict[str, Any] = {"teachers": tuple(tasks), "integration": "ts", "alpha": 1.0, "generations": 1}
     settings = Settings(**how, epochs=count, patience=None, batch=mode, batch_nodes=nodes)
-    kept = Path(cache).parent / "-".join(["epochs", Path(folder).name, mode, str(nodes), str(count), *tasks])
+    kept = Path(cache) / "-".join(["epochs", Path(folder).name, mode, str(nodes), str(count), *tasks])
     times = Times(kept / "times.jsonl")
     with Peak() as peak:
-        store = CheckpointStore(kept / "checkpoints", every=0.0)
+        store = CheckpointStore(kept / "checkpoints")
         watch = partial(times.add, peak)
         train_method(graph, settings, watch=watch, cache=Path(cache), checkpoints=store)
     found = times.found(peak)
