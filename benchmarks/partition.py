@@ -4,9 +4,10 @@
     python benchmarks/partition.py --datasets ogbn-arxiv,PACKED-FOLDER --ways metis,propagation --seeds 0
     python benchmarks/partition.py --datasets physics --ways metis,propagation --batch-nodes 2048
 
-The second command cuts and trains nothing, the third trains on mini-batches. Cut is the share of the edges between parts, balance the largest part over the mean. Accuracy is that of the teacher PAR
-alone (method single, settings that ship for the dataset, one alpha) on the test nodes: all partitions, the same seeds.
-With `--batch-nodes` it is that of a GCN on mini-batches of these parts. Needs pymetis.
+The second command cuts and trains nothing, the third trains on mini-batches. Cut is the share of the edges between
+parts, balance the largest part over the mean. Accuracy is that of the teacher PAR alone (method single, settings that
+ship for the dataset, one alpha) on the test nodes: all partitions, the same seeds. With `--batch-nodes` it is that of a
+GCN on mini-batches of these parts. Needs pymetis.
 """
 
 from __future__ import annotations
