@@ -1,14 +1,16 @@
-"""Time per epoch and peak memory by the size of the graph: the whole graph, METIS parts, sampled neighbours.
+"""Time per epoch and peak memory by the size of the graph: the whole graph, parts, sampled neighbours.
 
     python benchmarks/scale.py [--edges 100000,1000000,10000000] [--modes full,partition,neighbour] [--json]
+    python benchmarks/scale.py --edges 10000000,100000000 --modes partition --tasks clu,dgi    # two teachers, a student
     python benchmarks/scale.py --whole 10000000                  # the whole of AGSSL at one size, partition mode
     python benchmarks/scale.py --arxiv --modes full,partition    # the whole of AGSSL on ogbn-arxiv's graph
 
 Graphs are generated (`agssl data generate`, ten edges per node, 64 features, five classes) and stay on disk, mapped
-into memory. Each measurement has a process of its own. Targets that are prepared once (METIS, k-means, pairs by
+into memory. Each measurement has a process of its own. Targets that are prepared once (a partition, k-means, pairs by
 distance) are measured before, in a process of their own, and shared. An epoch is the mean of one epoch of each of the
-five teachers and of the student; the first one is not counted. `cpu_microseconds_per_edge` is what the process itself
-spent, which other work on the machine disturbs less than the time that passed.
+teachers and of the student; the first one is not counted. `cpu_microseconds_per_edge` is what the process itself
+spent, which other work on the machine disturbs less than the time that passed. Stopped at any moment, the same command
+goes on: graphs, targets and finished epochs are kept under `--root`.
 
 ogbn-arxiv has its own edges, labels and split, but 128 random features that depend on the class (its real ones are not
 there); two layers with batch norm, alpha 0.5, one generation, student dropout 0.5, at most 100 epochs.
@@ -24,12 +26,11 @@ import json
 import os
 import subprocess
 import sys
-import threading
-import time
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from scale_sides import TASKS, epochs, prepare, whole
 
 RESULTS = Path(__file__).parents[1] / "results/benchmarks/scale.json"
 ARXIV = {
@@ -41,123 +42,6 @@ ARXIV = {
     "epochs": 100,
     "patience": 20,
 }
-TASKS = ("par", "clu", "dgi", "pairdis", "pairsim")
-
-
-class Peak:
-    """The largest anonymous and resident memory of this process while the block runs, looked at all the time."""
-
-    def __enter__(self) -> Peak:
-        self.most = {"RssAnon": 0, "VmRSS": 0}
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def _watch(self) -> None:
-        while not self._stop.wait(0.02):
-            self._look()
-
-    def _look(self) -> None:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            name, _, rest = line.partition(":")
-            if name in self.most:
-                self.most[name] = max(self.most[name], int(rest.split()[0]))
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-        self._look()
-
-    def megabytes(self) -> dict[str, int]:
-        return {"peak_mb": self.most["RssAnon"] // 1024, "resident_mb": self.most["VmRSS"] // 1024}
-
-
-def prepare(folder: str, cache: str, mode: str, nodes: int) -> dict[str, Any]:
-    """Targets and partition, once."""
-    from agssl.data.packed import open_packed
-    from agssl.pretext.prepare import make_task, prepared
-    from agssl.train.batches import Batches
-
-    graph, seconds = open_packed(folder), {}
-    with Peak() as peak:
-        start = time.perf_counter()
-        _ = graph.fingerprint
-        seconds["fingerprint"] = time.perf_counter() - start
-        for name in TASKS:
-            task = make_task(name)
-            if task.needs_whole or mode == "full":
-                start = time.perf_counter()
-                prepared(task, graph, Path(cache))
-                seconds[name] = time.perf_counter() - start
-        if mode == "partition":
-            start = time.perf_counter()
-            _ = Batches(graph, mode, nodes, 1, Path(cache)).parts
-            seconds["partition"] = time.perf_counter() - start
-    return {"prepare_seconds": {k: round(v, 2) for k, v in seconds.items()}, "prepare": peak.megabytes()}
-
-
-def epochs(folder: str, cache: str, mode: str, nodes: int, count: int) -> dict[str, Any]:
-    """A few epochs of every teacher and of the student."""
-    from agssl.config import Settings
-    from agssl.data.packed import open_packed
-    from agssl.train.methods import train_method
-
-    graph = open_packed(folder)
-    how: dict[str, Any] = {"teachers": ("paper",), "integration": "ts", "alpha": 1.0, "generations": 1}
-    settings = Settings(**how, epochs=count, patience=None, batch=mode, batch_nodes=nodes)
-    ends: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    with Peak() as peak:
-
-        def watch(stage: str, record: dict[str, float]) -> None:
-            ends[stage].append((time.perf_counter(), time.process_time()))
-
-        train_method(graph, settings, watch=watch, cache=Path(cache))
-    by_stage, cpu = (
-        {stage: (times[-1][clock] - times[0][clock]) / (len(times) - 1) for stage, times in ends.items()}
-        for clock in range(2)
-    )
-    mean, cpu_mean = (sum(times.values()) / len(times) for times in (by_stage, cpu))
-    return {
-        "mode": mode,
-        "nodes": graph.num_nodes,
-        "edges": graph.num_edges,
-        "seconds_per_epoch": round(mean, 4),
-        "microseconds_per_edge": round(1e6 * mean / graph.num_edges, 4),
-        "cpu_microseconds_per_edge": round(1e6 * cpu_mean / graph.num_edges, 4),
-        "counted_epochs": count - 1,
-        **peak.megabytes(),
-        "stages": {stage: round(value, 4) for stage, value in by_stage.items()},
-    }
-
-
-def whole(folder: str, cache: str, mode: str, nodes: int, seed: int, changes: dict[str, Any]) -> dict[str, Any]:
-    """All of AGSSL by its defaults with some changes, and its accuracy."""
-    from agssl.cli.progress import Progress
-    from agssl.config import Settings
-    from agssl.data.packed import open_packed
-    from agssl.fitting.job import Job, fit_seed
-
-    graph, settings = (
-        open_packed(folder),
-        Settings(teachers=("paper",), integration="ts", batch=mode, batch_nodes=nodes, **changes),
-    )
-    start = time.perf_counter()
-    with Peak() as peak, Progress(1, settings.epochs, True) as progress:
-        metrics = fit_seed(Job(graph, settings, cache=Path(cache), threads=2), seed, progress.watch(seed))
-    return {
-        "mode": mode,
-        "graph": graph.name,
-        "nodes": graph.num_nodes,
-        "edges": graph.num_edges,
-        "settings": changes,
-        "threads": 2,
-        "seconds": round(time.perf_counter() - start, 1),
-        **peak.megabytes(),
-        "epochs": metrics["epochs"],
-        "test_accuracy": metrics["test"]["accuracy"],
-        "teachers": {teacher["task"]: teacher["test_accuracy"] for teacher in metrics["teachers"]},
-    }
 
 
 CALLS: dict[str, Callable[..., dict[str, Any]]] = {"prepare": prepare, "epochs": epochs, "whole": whole}
@@ -197,21 +81,23 @@ def arxiv(root: Path) -> str:
     return str(folder)
 
 
-def once(root: Path, folder: str, cache: str, mode: str, nodes: int) -> dict[str, Any]:
+def once(root: Path, folder: str, cache: str, mode: str, nodes: int, tasks: list[str]) -> dict[str, Any]:
     """What preparing took when it was done: later runs find its results in the cache."""
-    path = root / f"prepared-{Path(folder).name}-{mode}-{nodes}.json"
-    if not path.exists():
-        path.write_text(json.dumps(fresh("prepare", folder, cache, mode, nodes)))
-    return json.loads(path.read_text())
+    note = root / f"prepared-{Path(folder).name}-{mode}-{nodes}.json"
+    return fresh("prepare", folder, cache, mode, nodes, str(note), tasks)
 
 
 def write(path: Path, changes: dict[str, Any]) -> None:
-    """Rows replace those of the same mode and size; the rest of the file stays."""
+    """Rows replace those of the same mode, size and teachers; the rest of the file stays."""
+
+    def about(row: dict[str, Any]) -> tuple[str, int, list[str]]:
+        return row["mode"], row["edges"], row.get("tasks", list(TASKS))
+
     found = json.loads(path.read_text()) if path.exists() else {}
     for part, rows in changes.items():
-        ours = {(row["mode"], row["edges"]) for row in rows}
-        kept = [row for row in found.get(part, []) if (row["mode"], row["edges"]) not in ours]
-        found[part] = sorted([*kept, *rows], key=lambda row: (row["mode"], row["edges"]))
+        ours = [about(row) for row in rows]
+        kept = [row for row in found.get(part, []) if about(row) not in ours]
+        found[part] = sorted([*kept, *rows], key=about)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found, indent=1) + "\n")
 
@@ -220,6 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edges", default="100000,1000000,10000000", help="sizes, with commas")
     parser.add_argument("--modes", default="full,partition,neighbour")
+    parser.add_argument("--tasks", default=",".join(TASKS), help="of the teachers (default: %(default)s)")
     parser.add_argument("--batch-nodes", type=int, default=16384)
     parser.add_argument("--epochs", type=int, default=3, help="the first of them is not counted (default: 3)")
     parser.add_argument("--whole", type=int, metavar="EDGES", help="instead: all of AGSSL on a graph of this size")
@@ -235,7 +122,7 @@ def main() -> None:
         return
     if not args.whole and not args.arxiv:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-    cache, rows = str(args.root / "targets"), []
+    cache, rows, tasks = str(args.root / "targets"), [], args.tasks.split(",")
     if args.arxiv:
         graphs, part, changes = [arxiv(args.root)], "whole", ARXIV
     else:
@@ -243,9 +130,10 @@ def main() -> None:
         graphs, part, changes = [generated(args.root, size) for size in sizes], "whole" if args.whole else "rows", {}
     for folder in graphs:
         for mode in ["partition"] if args.whole else args.modes.split(","):
-            made = once(args.root, folder, cache, mode, args.batch_nodes)
+            made = once(args.root, folder, cache, mode, args.batch_nodes, tasks)
             how = (folder, cache, mode, args.batch_nodes)
-            row = fresh("epochs", *how, args.epochs) if part == "rows" else fresh("whole", *how, args.seed, changes)
+            call = ("epochs", *how, args.epochs, tasks) if part == "rows" else ("whole", *how, args.seed, changes)
+            row = fresh(*call)
             rows.append(row | made)
             print({k: v for k, v in row.items() if k != "stages"}, file=sys.stderr)
             write(args.out, {part: rows[-1:]})

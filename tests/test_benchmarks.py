@@ -112,7 +112,7 @@ def test_scale_measures_the_other_modes(mode: str, as_module: Callable, tmp_path
 
     scale, folder = as_module(BENCHMARKS / "scale.py"), str(tmp_path / "graph")
     assert main(["data", "generate", "--nodes", "500", "--edges", "5000", folder]) == 0
-    assert scale["prepare"](folder, str(tmp_path), mode, 64)["prepare_seconds"]
+    assert scale["prepare"](folder, str(tmp_path), mode, 64, str(tmp_path / "note.json"))["prepare_seconds"]
     row = scale["epochs"](folder, str(tmp_path), mode, 64, 2)
     assert row["mode"] == mode and row["seconds_per_epoch"] > 0 and "student" in row["stages"]
 

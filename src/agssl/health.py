@@ -233,10 +233,11 @@ def _kernels() -> str:
 
 
 def _partition() -> str:
-    from agssl.ops.partition import cut_graph, has_metis
+    from agssl.ops.partition import METIS, cut_by, cut_graph
 
     parts = cut_graph(_graph(), 4, seed=0)
-    return f"{len(set(parts.tolist()))} parts of {len(parts)} nodes, by {'METIS' if has_metis() else 'our own method'}"
+    by = "METIS" if cut_by() == METIS else "our own method"
+    return f"{len(set(parts.tolist()))} parts of {len(parts)} nodes, by {by}"
 
 
 def _fit() -> str:

@@ -27,8 +27,7 @@ from reference.graphs import build, random_graph
 
 @pytest.fixture
 def without_metis(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("ops.partition", "pretext.par", "pretext.prepare"):
-        monkeypatch.setattr(f"agssl.{module}.has_metis", lambda: False)
+    monkeypatch.setattr("agssl.ops.partition.has_metis", lambda: False)
 
 
 def grid(side: int) -> Graph:

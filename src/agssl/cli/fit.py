@@ -174,7 +174,7 @@ def run_fit(args: argparse.Namespace) -> int:
         check_memory(folded, settings, jobs)
     asked = plan.settings.to_dict() | {"split": plan.split, "device": args.device, "threads": args.threads}
     together = {"workers": args.workers} if args.workers > 1 else {}
-    asked |= together | plugin_plan() | say_partition(settings)
+    asked |= together | plugin_plan() | say_partition(settings, graph)
     probe = make_split(plan.split, graph, Rng(0).child("split"))  # changes with the file that it may come from
     asked["data"] = fingerprint(graph.fingerprint, graph.y, graph.classes, probe, *graph.splits)
     out = args.out or f"runs/{_run_name(graph.name, plan.settings)}"

@@ -88,12 +88,13 @@ def say_weights(graph: Graph) -> None:
         say(f"edge weights are used ({span}); --unweighted ignores them")
 
 
-def say_partition(settings: Settings) -> dict[str, str]:
+def say_partition(settings: Settings, graph: Graph) -> dict[str, str]:
     """One line where partitions are cut without METIS, and what the plan of the fit says of it."""
+    from agssl.ops.partition import OWN
     from agssl.pretext.prepare import partition_plan
 
-    plan = partition_plan(settings)
-    if plan:
+    plan = partition_plan(settings, graph.num_edges)
+    if plan.get("partition") == OWN:
         line = "pymetis is not installed, so the graph is cut into parts by a method of our own, about as well"
         say(f"{line}; for METIS: {install_line('metis')}")
     return plan

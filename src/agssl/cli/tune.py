@@ -102,7 +102,7 @@ def run_tune(args: argparse.Namespace) -> int:
     how = reading(args)
     graph = open_graph(args.graph, split=None, say=say, **how)
     say_weights(graph)
-    say_partition(plan.settings)
+    say_partition(plan.settings, graph)
     name = graph.name if args.shared else config_name(graph.name, plan.settings)
     out = Path(args.out or f"results/tune/{name}.toml")
     storage = Path(args.study) if args.study else out.with_suffix(".db")

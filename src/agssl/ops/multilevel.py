@@ -19,19 +19,22 @@ CHUNKS = 8  # of nodes that move at the same time; links are counted anew after 
 PASSES = 8  # over all nodes of a level
 
 
-def multilevel_parts(a: sp.csr_matrix, parts: int, seed: int = 0) -> np.ndarray:
+def multilevel_parts(a: sp.csr_matrix, parts: int, seed: int = 0, sizes: np.ndarray | None = None) -> np.ndarray:
     """The part of every node, int64 [N]; the same for the same seed. No part is empty where there are nodes enough.
 
     Args:
         a: the symmetric adjacency with weights of edges, without loops.
         parts: how many, from 1 to N.
         seed: of the draws.
+        sizes: how much each node counts in its part, int64 [N]; one each by default.
     """
     draw = np.random.default_rng(seed)
-    a, n = a.astype(np.float64), a.shape[0]
+    a = a.astype(np.float64)
+    sizes = np.ones(a.shape[0], dtype=np.int64) if sizes is None else sizes
+    n = int(sizes.sum())
     most = max(int(SLACK * n / parts), -(-n // parts))  # nodes in a part
     least = max(1, int(LEAST * n / parts))
-    levels = [(a, np.ones(n, dtype=np.int64))]
+    levels = [(a, sizes)]
     groups: list[np.ndarray] = []
     heaviest = max(1, 3 * n // (2 * COARSEST * parts))  # as in METIS: half as much again as the mean
     while a.shape[0] > 2 * COARSEST * parts:
@@ -60,7 +63,7 @@ def _paired(a: sp.csr_matrix, sizes: np.ndarray, heaviest: int, draw: np.random.
     n = a.shape[0]
     rows = np.repeat(np.arange(n), np.diff(a.indptr))
     light = sizes[rows] + sizes[a.indices] <= heaviest
-    allowed = sp.csr_matrix((a.data * light, a.indices, a.indptr), shape=a.shape)
+    allowed = sp.csr_matrix((a.data * light, a.indices, a.indptr), shape=a.shape, copy=True)
     allowed.eliminate_zeros()
     group = matched(allowed, sizes, draw)
     alone = np.flatnonzero((np.bincount(group)[group] == 1) & (2 * sizes <= heaviest))
@@ -170,18 +173,18 @@ def _move(
     wanted = (gain > 0) | full[row] | ((gain == 0) & lighter)
     row, part, gain = row[wanted], part[wanted], gain[wanted]
     size = sizes[nodes[row]]
-    fits = _within(part, -gain, size, room)
+    fits = within(part, -gain, size, room[part])
     old = labels[nodes[row]]
-    fits &= _within(old, -gain, size, weight - least)
+    fits &= within(old, -gain, size, (weight - least)[old])
     labels[nodes[row[fits]]] = part[fits]
 
 
-def _within(key: np.ndarray, rank: np.ndarray, size: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Which of some items fit into the room of their key, taken by rank."""
+def within(key: np.ndarray, rank: np.ndarray, size: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Which of some items fit into the room of their key (the same for all items of a key), taken by rank."""
     order = np.lexsort((rank, key))
     total = np.cumsum(size[order])
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     before = np.repeat(total[starts] - size[order][starts], np.diff(np.append(starts, len(order))))
     fits = np.zeros(len(key), dtype=bool)
-    fits[order] = total - before <= room[key[order]]
+    fits[order] = total - before <= room[order]
     return fits

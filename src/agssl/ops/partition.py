@@ -1,4 +1,11 @@
-"""Graph partitioning: by METIS where pymetis is installed, else by a method of our own."""
+"""Graph partitioning, and who does it.
+
+| | where |
+|---|---|
+| `metis` | pymetis is installed |
+| `multilevel` | it is not (`multilevel.py`) |
+| `propagation` | the graph is large, whatever is installed (`large_partition.py`) |
+"""
 
 from __future__ import annotations
 
@@ -10,10 +17,13 @@ from importlib.util import find_spec
 import numpy as np
 
 from agssl.data.graph import Graph
+from agssl.ops.large_partition import propagated_parts
 from agssl.ops.multilevel import multilevel_parts
 
 MEAN_WEIGHT = 1000  # of an edge, in the whole numbers that METIS counts in
 LARGEST_SUM = 1 << 30  # of all of them
+METIS, OWN, FAST = "metis", "multilevel", "propagation"  # how records call the ways
+FAST_FROM = 3_000_000  # edges: METIS would take half a minute, and more memory than anything else in a fit
 LARGE = 1_000_000  # edges above which METIS gets a process of its own, and with it gives its memory back
 
 
@@ -22,9 +32,19 @@ def has_metis() -> bool:
     return find_spec("pymetis") is not None
 
 
+def cut_by(edges: int = 0) -> str:
+    """How a graph of so many edges is cut here."""
+    if edges >= FAST_FROM:
+        return FAST
+    return METIS if has_metis() else OWN
+
+
 def cut_graph(graph: Graph, parts: int, seed: int = 0) -> np.ndarray:
     """The part of every node, int64 [N]: parts of about equal size with few edges between them."""
-    if has_metis():
+    way = cut_by(graph.num_edges)
+    if way == FAST:
+        return propagated_parts(graph, parts, seed)
+    if way == METIS:
         return metis_parts(graph, parts, seed)
     return multilevel_parts(graph.adjacency(), parts, seed)
 

@@ -148,6 +148,10 @@ class Task:
             values |= asdict(value) if several else {name: value}
         return values
 
+    def settings_on(self, graph: Graph) -> dict[str, object]:
+        """The same with what `prepare` does otherwise on such a graph; by default nothing."""
+        return self.settings()
+
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
         """Everything that can be computed once; arrays only, since they are stored on disk.
 

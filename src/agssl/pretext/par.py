@@ -10,11 +10,10 @@ import numpy as np
 from agssl.base.errors import SettingsError
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
-from agssl.ops.partition import cut_graph, has_metis
+from agssl.ops.partition import METIS, cut_by, cut_graph
 from agssl.pretext.base import TASKS, Targets
 from agssl.pretext.pseudo_labels import PseudoLabels
 
-OWN = "multilevel"  # how records call our own method
 PAPER_PARTS = {
     "cora": 400,
     "citeseer": 1000,
@@ -30,7 +29,7 @@ PAPER_PARTS = {
 class Partition(PseudoLabels):
     """Cross-entropy on the parts of a partition by METIS, which carry topology-level knowledge.
 
-    Without pymetis the partition is `agssl.ops.multilevel`'s.
+    Without pymetis the partition is `agssl.ops.multilevel`'s, and of large graphs `agssl.ops.large_partition`'s.
 
     Args:
         parts: number of parts; None takes the paper's for its datasets, and about ten nodes per part (at most 400
@@ -50,7 +49,15 @@ class Partition(PseudoLabels):
 
     def settings(self) -> dict[str, object]:
         """The number of parts; and who cuts them, where it is not METIS, since the targets are others then."""
-        return super().settings() | ({} if has_metis() else {"by": OWN})
+        return self._cut_by(0)
+
+    def settings_on(self, graph: Graph) -> dict[str, object]:
+        """The same, as it is on a graph of this size."""
+        return self._cut_by(graph.num_edges)
+
+    def _cut_by(self, edges: int) -> dict[str, object]:
+        way = cut_by(edges)
+        return super().settings() | ({} if way == METIS else {"by": way})
 
     def count(self, graph: Graph) -> int:
         """How many parts this graph is to be cut into."""

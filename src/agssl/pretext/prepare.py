@@ -13,9 +13,8 @@ from agssl.base.rng import Rng
 from agssl.base.spec import Spec
 from agssl.config import Settings
 from agssl.data.graph import Graph
-from agssl.ops.partition import has_metis
+from agssl.ops.partition import METIS, cut_by
 from agssl.pretext.base import ALPHA_GRID, TASKS, Targets, Task
-from agssl.pretext.par import OWN
 
 VERSION = 2  # raise it when a task's targets change their meaning
 
@@ -51,10 +50,16 @@ def alphas_of(settings: Settings, text: str) -> tuple[float, ...]:
     return ALPHA_GRID if alpha == "auto" else (float(alpha),)
 
 
-def partition_plan(settings: Settings) -> dict[str, str]:
-    """What the plan of a fit says of partitions: nothing where METIS cuts them, or none are wanted."""
+def partition_plan(settings: Settings, edges: int = 0) -> dict[str, str]:
+    """What the plan of a fit says of partitions: nothing where METIS cuts them, or none are wanted.
+
+    Args:
+        settings: of the fit.
+        edges: of the graph, since large ones are cut in another way.
+    """
     wanted = settings.batch == "partition" or any(Spec.parse(text).name == "par" for text in settings.all_tasks)
-    return {"partition": OWN} if wanted and not has_metis() else {}
+    way = cut_by(edges)
+    return {"partition": way} if wanted and way != METIS else {}
 
 
 def prepared(task: Task, graph: Graph, cache: Path | None = None) -> Targets:
@@ -68,6 +73,6 @@ def prepared(task: Task, graph: Graph, cache: Path | None = None) -> Targets:
 
 
 def _key(task: Task, graph: Graph) -> str:
-    about = [VERSION, graph.name, graph.fingerprint, task.name, task.settings(), *plugin_hashes(type(task))]
+    about = [VERSION, graph.name, graph.fingerprint, task.name, task.settings_on(graph), *plugin_hashes(type(task))]
     text = json.dumps(about, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

@@ -3,9 +3,9 @@
 A mini-batch is a set of nodes with all edges between them (an induced subgraph), so that every task, integrator and
 network works on it as on a whole graph. Two ways give the sets:
 
-- `partition`: METIS cuts the graph into small parts once; every epoch deals them anew into groups, one per step
-  (Chiang et al. 2019, Cluster-GCN). Edges between the parts of a group are kept. An epoch costs about as much as one
-  full-batch epoch, whatever the size of the groups.
+- `partition`: the graph is cut into small parts once (`agssl.ops.partition`); every epoch deals them anew into groups,
+  one per step (Chiang et al. 2019, Cluster-GCN). Edges between the parts of a group are kept. An epoch costs about as
+  much as one full-batch epoch, whatever the size of the groups.
 - `neighbour`: a step sees seeds with sampled neighbours, and there is nothing to prepare. An epoch has as many steps as
   in the other mode; its seeds are distinct and drawn anew, so that over the epochs every node is one equally often.
   Seeds and neighbours alike take part in all losses, so a step has only as many seeds as fill a mini-batch with their
@@ -29,6 +29,7 @@ import numpy as np
 
 from agssl.base.rng import Rng
 from agssl.data.graph import Graph
+from agssl.ops.partition import FAST, cut_by
 from agssl.ops.subgraph import hood
 from agssl.pretext.par import Partition
 from agssl.pretext.prepare import prepared
@@ -66,9 +67,9 @@ class Batches:
 
     @cached_property
     def parts(self) -> list[np.ndarray]:
-        """The nodes of each METIS part."""
+        """The nodes of each part."""
         task, least = Partition(), min(PER_GROUP * self.steps, self.graph.num_nodes)
-        if task.count(self.graph) < least:  # else the parts of the task PAR will do, and METIS runs once
+        if task.count(self.graph) < least:  # else the parts of the task PAR will do, and one cut serves both
             task = Partition(least)
         labels = prepared(task, self.graph, self.cache)["labels"]
         order = np.argsort(labels, kind="stable")
@@ -134,7 +135,8 @@ class Batches:
     @property
     def cache_key(self) -> tuple[object, ...]:
         """All of it that decides the result of a training, beside the graph."""
-        return self.mode, self.nodes, self.hops
+        fast = self.mode == "partition" and cut_by(self.graph.num_edges) == FAST
+        return self.mode, self.nodes, self.hops, *((FAST,) if fast else ())
 
 
 def _reach(fanouts: tuple[int, ...]) -> int:
