@@ -14,6 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agssl.base.atomic import atomic_write
 from agssl.base.errors import DataError
 from agssl.base.install import missing_extra
 from agssl.base.version import __version__
@@ -56,7 +57,8 @@ def save_model(source: str | Path, path: str | Path, *, seed: int | None = None)
     mlflow.pyfunc.add_to_model(described, loader_module=__name__, data=f"data/{FILE}", python_env=None)
     described.add_flavor(FLAVOUR, agssl_version=__version__, data=f"data/{FILE}")
     described.save(str(folder / "MLmodel"))
-    (folder / "requirements.txt").write_text(f"agssl=={__version__}\npandas\n", encoding="utf-8")
+    with atomic_write(folder / "requirements.txt") as file:
+        file.write(f"agssl=={__version__}\npandas\n".encode())
 
 
 def log_model(source: str | Path, name: str = "model", *, seed: int | None = None) -> None:

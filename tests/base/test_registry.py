@@ -42,7 +42,7 @@ def test_an_entry_point_adds_a_task(plugged_in: Registry) -> None:
     assert plugged_in["degree"].name == "degree"
     five, eight = (
         ("par", "clu", "dgi", "pairdis", "pairsim"),
-        ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl", "graphmae", "grand"),
+        ("gmi", "mvgrl", "grace", "gca", "cg3", "bgrl", "graphmae", "grand", "joao"),
     )
     assert set(plugged_in) == {*five, *eight, "degree"}
 

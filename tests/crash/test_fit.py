@@ -228,6 +228,7 @@ def test_a_disk_that_fills_or_goes_read_only_in_the_middle(
     assert torture.hash_of_run(out) == expected
 
 
+@pytest.mark.slow
 def test_three_processes_give_the_same_bits_though_one_is_killed_again_and_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
