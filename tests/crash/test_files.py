@@ -108,5 +108,6 @@ def test_nothing_writes_around_the_one_helper() -> None:
             if called in ("open", "os.open") or called.endswith((".open", ".fdopen")):
                 mode = ast.unparse(node.args[1]) if len(node.args) > 1 else "'r'"
                 writes = "O_CREAT" in mode or bool(set("wax+") & set(mode.strip("'")) and mode.startswith("'"))
-                assert not writes or path.name in ("atomic.py", "lock.py"), where
+                # refit.py: what a background fit prints, in a scratch folder
+                assert not writes or path.name in ("atomic.py", "lock.py", "refit.py"), where
             assert not called.endswith((".write_text", ".write_bytes", ".to_csv", ".touch")), where

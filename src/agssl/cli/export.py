@@ -50,9 +50,9 @@ def run_export(args: argparse.Namespace) -> int:
 
         from agssl.base.atomic import write_bytes
 
-        file = io.BytesIO()
-        np.save(file, network_rows(fitted, source.run_graph(args.run)), allow_pickle=False)
-        write_bytes(args.rows, file.getvalue())
+        buffer = io.BytesIO()
+        np.save(buffer, network_rows(fitted, source.run_graph(args.run)), allow_pickle=False)
+        write_bytes(args.rows, buffer.getvalue())
     if args.json:
         sys.stdout.write(json_text({"file": args.file, **about}))
     say(f"written to {args.file}: rows [n, {about['width']}] ({about['rows']}) to logits, probabilities and label")

@@ -64,6 +64,7 @@ class Integrator(nn.Module):
         transfers: whether it can weigh the teachers at nodes of another graph, by their logits. Then parameters and
             buffers must be all that it knows: they are what a fitted model keeps of it.
         reads_edges: whether it asks `knowledge.near` which labelled nodes are near.
+        settled: whether the knowledge alone decides it, nothing random and no student, so that one serves them all.
 
     Example:
         >>> class Confident(Integrator):
@@ -82,6 +83,7 @@ class Integrator(nn.Module):
     learns: ClassVar[bool] = True  # has parameters that L_W fits
     transfers: ClassVar[bool] = True  # weighs the teachers of nodes that it was not fitted to
     reads_edges: ClassVar[bool] = False  # wants `knowledge.near`
+    settled: ClassVar[bool] = False  # by the knowledge alone
 
     def __init__(self, knowledge: Knowledge, rng: Rng) -> None:
         super().__init__()

@@ -28,6 +28,7 @@ class Local(Integrator):
 
     name: ClassVar[str] = "local"
     learns: ClassVar[bool] = False
+    settled: ClassVar[bool] = True
     reads_edges: ClassVar[bool] = True
     near: Tensor  # [2, N, K]: a and a'
     far: Tensor  # [2, K, C]: by class, what b and b' are made of

@@ -42,6 +42,7 @@ class Stack(Integrator):
 
     name: ClassVar[str] = "stack"
     learns: ClassVar[bool] = False
+    settled: ClassVar[bool] = True
     log_q: Tensor  # [N, C], of the nodes of the fitted graph
     weights: Tensor  # [K + 3], of the pool
     maps: Tensor  # [K + 1, C, C]

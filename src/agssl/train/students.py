@@ -12,7 +12,7 @@ from torch import Tensor
 
 from agssl.base.rng import Rng
 from agssl.config import parse_network
-from agssl.integrate import INTEGRATORS, Knowledge
+from agssl.integrate import INTEGRATORS, Integrator, Knowledge
 from agssl.train.context import Context
 from agssl.train.distill import Distillation, Lesson, Student, train_student
 from agssl.train.network import WeightedTask, streams
@@ -34,12 +34,13 @@ def distil(context: Context, known: Sequence[Knowledge]) -> dict[str, Student]:
     context = context.with_network(*_student(context))
     settings = context.settings
     students: dict[str, Student] = {}
-    previous = None
+    previous, lessons = None, list[Lesson]()
     for generation in range(1, settings.generations + 1):
         stage = "student" if generation == 1 else f"student {generation}"
         rng = context.rng.child("student", settings.integration, generation)
         elders = [None] * len(known) if previous is None else previous.network.fold_logits
-        each = zip(context.folds, known, streams(rng, context.folds), elders, strict=True)
+        judges = [None] * len(known) if previous is None else [lesson.integrator for lesson in lessons]
+        each = zip(context.folds, known, streams(rng, context.folds), elders, judges, strict=True)
         lessons = [_lesson(context, *one) for one in each]
         student = _distil(context, lessons, rng, stage)
         if previous is not None:
@@ -95,9 +96,19 @@ def _student(context: Context) -> tuple[str | None, dict[str, Any]]:
     return parse_network(context.settings.student) if context.settings.student else (None, {})
 
 
-def _lesson(context: Context, problem: Problem, knowledge: Knowledge, rng: Rng, previous: Tensor | None) -> Lesson:
+def _lesson(
+    context: Context,
+    problem: Problem,
+    knowledge: Knowledge,
+    rng: Rng,
+    previous: Tensor | None,
+    judge: Integrator | None = None,
+) -> Lesson:
+    """What one student is taught; `judge` weighed the teachers for the one before, by the same knowledge."""
     settings = context.settings
     problem = problem.with_shape(replace(problem.shape, dropout=settings.student_dropout))
+    if judge is not None and judge.settled:
+        return Lesson(problem, knowledge, judge, previous)
     integrator = INTEGRATORS[settings.integration](knowledge, rng.child("integrator")).to(problem.device)
     return Lesson(problem, knowledge, integrator, previous)
 
