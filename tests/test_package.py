@@ -87,6 +87,7 @@ def test_everything_that_is_no_python_is_in_both(sdist: Path, wheel: Path) -> No
         assert modules == {name for name in archive.namelist() if name.endswith(".py")}
 
 
+@pytest.mark.slow
 def test_the_program_of_the_wheel_fits_and_reports(installed: Callable[..., str]) -> None:
     assert __version__ in installed("agssl", "--version")
     quick = ("--epochs", "2", "--hidden", "8", "--tasks", "par,clu", "--alpha", "1", "--generations", "1")

@@ -57,6 +57,7 @@ def test_files_are_what_their_endings_say(tmp_path: Path) -> None:
     assert [p.read_bytes() for p in files] == [p.read_bytes() for p in again]
 
 
+@pytest.mark.slow
 def test_tables_share_cells() -> None:
     table1 = {cell.key for cell in ARTIFACTS["table1"].cells(SCOPE)}
     assert {cell.key for cell in ARTIFACTS["fig5"].cells(SCOPE)} <= table1

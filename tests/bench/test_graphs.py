@@ -190,6 +190,7 @@ class TestTables:
         assert not rendered.table.sheets and not rendered.figures and GRAPHS.listing is not None
         assert GRAPHS.listing(SCOPE, Records(tmp_path)) == []
 
+    @pytest.mark.slow
     def test_what_there_is_is_shown_without_a_word_about_the_rest(self, tmp_path: Path) -> None:
         records, cells = Records(tmp_path), GRAPHS.cells(SCOPE)
         for cell in cells:

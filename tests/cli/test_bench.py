@@ -105,6 +105,7 @@ def test_summary_runs_nothing(agssl: Agssl, graph: Path) -> None:
     assert json.loads(done.out)["missing"] == 3 and not RECORDS.exists()
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_without_redoing_a_cell(agssl: Agssl, graph: Path) -> None:
     words = ("bench", "table1", "--datasets", graph, "--methods", "gcn,clu,pairdis", "--seeds", 3, "--strategies", "jt")
     words += ("--set", "epochs=150", "--set", "patience=200", "--set", "hidden=64", "--set", "alpha=1", "--jobs", 1)

@@ -42,6 +42,7 @@ def test_the_code_says_whether_something_is_broken(
     assert "free memory" in done.out
 
 
+@pytest.mark.slow
 def test_a_broken_extra_is_told_from_an_absent_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(module: Any) -> str:
         raise RuntimeError("two\nlines")

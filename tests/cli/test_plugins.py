@@ -32,6 +32,7 @@ def plugin(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_fit_side_by_side_knows_the_plugin_and_gives_the_same(agssl: Agssl, graph: Path, plugin: Path) -> None:
     for jobs, out in ((1, "one"), (2, "two")):
         options = (*OPTIONS, "--plugin", plugin, "--seeds", 2, "--jobs", jobs)

@@ -24,6 +24,7 @@ Agssl = Callable[..., Any]
 QUICK = ("--epochs", 2, "--tasks", "clu:clusters=3,pairdis", "--tuning-seeds", 2)
 
 
+@pytest.mark.slow
 def test_the_settings_found_are_a_config_for_fit(agssl: Agssl, graph: Path) -> None:
     done = agssl("tune", graph, *QUICK, "--trials", 3, "--json")
     assert done.code == 0, done.err

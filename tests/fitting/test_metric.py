@@ -170,6 +170,7 @@ def test_the_estimate_is_the_metric_with_an_interval_and_baselines_of_its_own() 
     assert below == (estimate["value"] < simple)
 
 
+@pytest.mark.slow
 def test_for_log_loss_lower_is_better() -> None:
     graph, how = split_rare(), GCN.replace(metric="log_loss")
     assert graph.split is not None

@@ -146,9 +146,9 @@ def test_students_that_calibrate_do_not_know_the_labels_they_are_asked_for(monke
     graph, seen = blocks_graph(), []
     lesson = students._lesson
 
-    def spy(context, problem, knowledge, rng, previous):  # type: ignore[no-untyped-def]
+    def spy(context, problem, knowledge, *others):  # type: ignore[no-untyped-def]
         seen.append((problem.val_nodes, knowledge.nodes.numpy(), knowledge.near))
-        return lesson(context, problem, knowledge, rng, previous)
+        return lesson(context, problem, knowledge, *others)
 
     monkeypatch.setattr(students, "_lesson", spy)
     train_method(graph, settings(integration="both", tasks=("clu", "dgi"), generations=1))

@@ -149,7 +149,11 @@ class Task:
         return values
 
     def settings_on(self, graph: Graph) -> dict[str, object]:
-        """The same with what `prepare` does otherwise on such a graph; by default nothing."""
+        """The same with what `prepare` does otherwise on such a graph; by default nothing.
+
+        Args:
+            graph: that is prepared.
+        """
         return self.settings()
 
     def prepare(self, graph: Graph, rng: Rng) -> Targets:
