@@ -107,12 +107,13 @@ class Csr:
 
     def row_sums(self, entries: Tensor) -> Tensor:
         """Sums of [nnz, k] numbers, one of which belongs to each stored entry, over each row: [rows, k]."""
-        return torch.segment_reduce(entries, "sum", offsets=self.indptr.long(), axis=0)
+        every = torch.arange(self.nnz, dtype=torch.int32, device=entries.device)
+        return segment_sums(entries, every, self.indptr)
 
     def column_sums(self, entries: Tensor) -> Tensor:
         """The same over each column: [columns, k]."""
         indptr, _, order = self._transpose
-        sums = torch.segment_reduce(entries.index_select(0, order), "sum", offsets=indptr.long(), axis=0)
+        sums = segment_sums(entries, order.int(), indptr)
         return sums if self.blocks == 1 else sums.view(self.blocks, self.columns, -1).sum(0)
 
     def with_values(self, values: Tensor, symmetric: bool = False) -> Csr:
@@ -132,6 +133,13 @@ def from_scipy(matrix: sp.csr_matrix, symmetric: bool = False) -> Csr:
     arrays = (matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data.astype(np.float32))
     indptr, indices, values = (torch.from_numpy(a) for a in arrays)
     return Csr(indptr, indices, values, matrix.shape[1], symmetric)
+
+
+def segment_sums(entries: Tensor, order: Tensor, indptr: Tensor) -> Tensor:
+    """Sums of [nnz, k] numbers, taken in an order, over the segments that indptr marks: [segments, k]."""
+    if not len(entries):  # embedding_bag refuses an empty table
+        return entries.new_zeros(len(indptr) - 1, entries.shape[1])
+    return F.embedding_bag(order, entries, indptr, mode="sum", include_last_offset=True)
 
 
 def identity(size: int, device: torch.device | str = "cpu") -> Csr:
