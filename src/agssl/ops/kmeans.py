@@ -47,7 +47,7 @@ def nearest_centre(x: Features, centres: np.ndarray) -> np.ndarray:
 
 def _squares(rows: Csr | Tensor) -> Tensor:
     """Squared norms, [n]."""
-    return rows.row_sums(rows.values.square()) if isinstance(rows, Csr) else rows.square().sum(1)
+    return rows.row_sums(rows.values.square()[:, None])[:, 0] if isinstance(rows, Csr) else rows.square().sum(1)
 
 
 def _distances(rows: Csr | Tensor, squares: Tensor, centres: Tensor) -> Tensor:
