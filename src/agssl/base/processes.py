@@ -20,6 +20,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 ALONE = 0.5  # seconds of work that are not worth another process
+FORKS = sys.platform.startswith("linux")  # from a process of its own that has only imported modules
 
 
 class Machines(Protocol):
@@ -159,11 +160,11 @@ def _processes(
 
     Unless `patient`, a block that ends well has nothing more for them to do, and does not wait until they are up.
     """
-    # spawn, because forking a process that has run torch threads can hang
-    context = multiprocessing.get_context("spawn")
+    # never by forking this process, which can hang where torch has run threads
+    context = multiprocessing.get_context("forkserver" if FORKS else "spawn")
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
-        count, context, _begin, (call, loaded_plugins()), max_tasks_per_child=1 if fresh else None
+        count, context, _begin, (call, loaded_plugins(), dict(os.environ)), max_tasks_per_child=1 if fresh else None
     )
 
     def submit(item: T | None) -> Future[R]:
@@ -184,12 +185,29 @@ def _processes(
             worker.join(10)
 
 
+def warm_up(module: str) -> None:
+    """Let workers that are wanted later be up at once: what they need is imported meanwhile, in another process.
+
+    Returns at once, and does nothing where workers can't be forked from such a process.
+
+    Args:
+        module: what to import.
+    """
+    if FORKS and multiprocessing.parent_process() is None:
+        from multiprocessing import forkserver  # which Windows lacks
+
+        multiprocessing.set_forkserver_preload([module])
+        with _interrupts_later(), _main_hidden():
+            forkserver.ensure_running()
+
+
 _call: Callable[[Any], Any]  # of a worker process
 
 
-def _begin(call: Callable[[Any], Any], plugins: tuple[Plugin, ...]) -> None:
+def _begin(call: Callable[[Any], Any], plugins: tuple[Plugin, ...], environment: dict[str, str]) -> None:
     """Set up a worker process."""
     global _call
+    os.environ.update(environment)  # as it is now: where workers are forked from, it is that of an earlier time
     _call = call
     _end_with_parent()
     take_plugins(plugins)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agssl.base.errors import GraphError, SettingsError
+from agssl.base.processes import warm_up
 from agssl.base.system import cores
 from agssl.cli.common import command_parser, json_text, say
 from agssl.cli.options import (
@@ -103,6 +104,8 @@ def run_fit(args: argparse.Namespace) -> int:
     check_workers(args, plan.settings)
     if not args.checkpoint >= 0:
         raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
+    if args.jobs != 1 and cores() > 1 and not with_ray(args) and plan.settings.method == "agssl":
+        warm_up("agssl.fitting.seeds")
     from agssl.base.system import peak_mb
     from agssl.fitting.job import Job, check
     from agssl.fitting.progress import Progress
