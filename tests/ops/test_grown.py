@@ -56,7 +56,7 @@ def test_the_field_says_what_the_whole_graph_says(encoder: str, weighted: bool):
     whole, old, new = graphs(weighted)
     for head, residual in (("conv", False), ("linear", True)):
         net = network(encoder, head, residual=residual, feature_norm="l2")
-        found = Fields((new,), Views(old)).logits(net)
+        found = Fields(new, Views(old)).logits(net)
         np.testing.assert_allclose(found, infer(net, whole).logits[OLD:], atol=1e-5)
 
 
@@ -67,7 +67,7 @@ def test_sparse_features_and_a_graph_on_disk_are_read_alike(encoder: str, tmp_pa
         write_packed(old, folder := tmp_path / f"{sparse}")
         net = network(encoder)
         stored = Grown(open_packed(folder), new.x, new.ends, new.weights)
-        found = Fields((stored,), Views(stored.graph)).logits(net)
+        found = Fields(stored, Views(stored.graph)).logits(net)
         np.testing.assert_allclose(found, infer(net, whole).logits[OLD:], atol=1e-5)
 
 
@@ -89,8 +89,8 @@ def test_groups_that_are_asked_together_know_nothing_of_each_other(encoder: str)
         _, old, new = graphs(weighted)
         other = Grown(old, new.x[:2], np.array([[OLD, OLD + 1], [0, 5]]), np.array([1.0, 2.0]) if weighted else None)
         net = network(encoder)
-        alone = [Fields((one,), Views(old)).logits(net) for one in (new, other, new)]
-        found = Fields((new, other, new), Views(old)).logits(net)
+        alone = [Fields(one, Views(old)).logits(net) for one in (new, other, new)]
+        found = Fields(Grown.together([new, other, new]), Views(old)).logits(net)
         np.testing.assert_allclose(found, np.concatenate(alone), atol=1e-6)
 
 
@@ -99,14 +99,14 @@ def test_new_nodes_need_no_graph():
     alone = Grown(None, new.x, np.array([[0], [1]]))
     graph = Graph.from_arrays([[0], [1]], new.x, [-1] * NEW, require_labels=False, notify=False)
     net = network("gcn")
-    np.testing.assert_allclose(Fields((alone,), Views(None)).logits(net), infer(net, graph).logits, atol=1e-6)
+    np.testing.assert_allclose(Fields(alone, Views(None)).logits(net), infer(net, graph).logits, atol=1e-6)
     assert alone.linked.tolist() == [True, True, False, False]
 
 
 def test_a_view_by_features_finds_the_nearest_nodes():
     _, old, new = graphs(False)
     net = Network(Shape(5, 8, 3, encoder="sage", view="knn:k=3"), Rng(0))
-    part, _ = Fields((new,), Views(old)).part("knn:k=3", 1)
+    part = Fields(new, Views(old)).part("knn:k=3", 1)
     unit = np.vstack([old.x, new.x]).astype(np.float64)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     cosine = unit[OLD:] @ unit.T
@@ -115,7 +115,7 @@ def test_a_view_by_features_finds_the_nearest_nodes():
     for row in range(NEW):
         mine = set(part.origin[part.neighbours(part.num_nodes - NEW + row)].tolist())
         assert set(np.argsort(-cosine[row])[:3].tolist()) <= mine
-    assert np.isfinite(Fields((new,), Views(old)).logits(net)).all()
+    assert np.isfinite(Fields(new, Views(old)).logits(net)).all()
 
 
 def test_a_field_too_large_to_read_from_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 
 from agssl.base.errors import GraphError
+from agssl.data.validate import as_features, numbered_features
 from agssl.serve.app import App
+from agssl.serve.batcher import QUICK, Batcher
 from agssl.serve.counters import Counters
 from agssl.serve.limits import Limits
 from agssl.serve.requests import PredictRequest
@@ -114,3 +118,37 @@ def test_requests_that_wait_are_answered_together_each_with_its_own():
     assert one.service.batches == [1, 3, 1]  # what wants something else told is not taken along
     assert [status for status, _ in found] == [200, 200, 422, 200, 200]
     assert [answer.get("predictions") for _, answer in found] == [["first"], ["a"], None, ["b"], ["c"]]
+
+
+def test_what_was_quick_is_computed_at_once_and_what_was_slow_in_a_thread():
+    threads, work = list[str](), [0.0]
+
+    def compute(requests: Sequence[PredictRequest]) -> list[Any]:
+        threads.append(threading.current_thread().name)
+        until = time.thread_time() + work[0]
+        while time.thread_time() < until:
+            pass
+        return [None] * len(requests)
+
+    async def several() -> None:
+        batcher, one = Batcher(compute), PredictRequest.parse(b'{"nodes": ["a"]}', 9)
+        for work[0] in (0.0, 0.0, 2 * QUICK, 0.0):
+            await batcher.ask(one)
+
+    in_a_loop(several())
+    assert [name.startswith("agssl") for name in threads] == [True, False, False, True]
+
+
+@pytest.mark.parametrize("value", [0.0, 3.0, 1e-40, 1e20, 1e300])
+def test_numbered_features_are_what_a_table_of_them_gives(value: float):
+    rows = [{4: 1.5, 1: value}, {}, {0: -2.0}]
+    table = np.zeros((3, 9))
+    for number, row in enumerate(rows):
+        table[number, list(row)] = list(row.values())
+    if value == 1e300:
+        with pytest.raises(GraphError, match="feature 1 of node 0 is 1e\\+300"):
+            numbered_features(rows, 9)
+        return
+    found, expected = numbered_features(rows, 9), as_features(table)
+    assert found.indices.tolist() == expected.indices.tolist() and found.data.tolist() == expected.data.tolist()
+    assert isinstance(numbered_features([{0: 1.0}], 2), np.ndarray)

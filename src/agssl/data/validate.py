@@ -7,6 +7,7 @@ what is merely untidy (one-way edges, self-loops, duplicates) is tidied and coun
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from agssl.data.weights import all_equal, check_weights, symmetric_weights
 log = logging.getLogger("agssl")
 
 LARGEST = 1e15  # of a feature: squares of larger ones, and products of their logits, overflow 32-bit floats
+LEAST = 1e-30  # smaller ones may be zeros as 32-bit floats
 SPARSE_BELOW = 0.4  # density up to which sparse products beat dense ones (benchmarks/step.py)
 
 
@@ -149,6 +151,24 @@ def as_features(x: Any) -> np.ndarray | sp.csr_matrix:
     if dense.size and np.count_nonzero(dense) < SPARSE_BELOW * dense.size:
         return sp.csr_matrix(dense)
     return dense.copy() if dense is x else dense
+
+
+def numbered_features(rows: Sequence[Mapping[int, float]], width: int) -> np.ndarray | sp.csr_matrix:
+    """The same of rows of finite numbers by feature, zeros left out; all at once, as a service has few at a time.
+
+    >>> numbered_features([{7: 2.0, 1: 0.5}], 9).indices.tolist()
+    [1, 7]
+    """
+    entries = [sorted(row.items()) for row in rows]
+    indptr = np.cumsum([0, *map(len, entries)], dtype=np.int32)
+    columns = np.array([column for row in entries for column, _ in row], dtype=np.int32)
+    given = np.array([value for row in entries for _, value in row], dtype=np.float64)
+    shape = (len(rows), width)
+    values = np.abs(given)
+    plain = len(given) < SPARSE_BELOW * len(rows) * width and ((values > LEAST) & (values < LARGEST)).all()
+    if not plain:
+        return as_features(sp.csr_matrix((given, columns, indptr), shape))
+    return sp.csr_matrix((given.astype(np.float32), columns, indptr), shape)
 
 
 def _from_sparse(x: Any) -> np.ndarray | sp.csr_matrix:

@@ -185,4 +185,4 @@ class _Multiply(torch.autograd.Function):
 
 def multiply(a: Csr, dense: Tensor) -> Tensor:
     """`a @ dense`, differentiable in `dense`."""
-    return _Multiply.apply(dense, a)
+    return _Multiply.apply(dense, a) if torch.is_grad_enabled() else product(a, dense)

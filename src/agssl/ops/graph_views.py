@@ -129,6 +129,9 @@ def viewed_grown(grown: Grown, view: str, graph: Graph | None) -> Grown:
     how = make_view(view)
     if not isinstance(how, Knn):
         raise SettingsError(f"view {how.name!r} has no edges for new nodes; give the grown graph as a whole")
-    x = grown.x[:0] if graph is None else graph.x
-    ends, far = knn_to(x, grown.x, how.k)
-    return Grown(graph, grown.x, ends[:, far < 1])
+    found, last = [], 0
+    for count in grown.sizes:  # those of other groups are no neighbours
+        rows = grown.x[last : (last := last + count)]
+        ends, far = knn_to(rows[:0] if graph is None else graph.x, rows, how.k)
+        found.append(Grown(graph, rows, ends[:, far < 1]))
+    return Grown.together(found)

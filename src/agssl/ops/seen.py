@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,22 @@ class Seen:
         reference, rest = graph.x[np.sort(nodes[:count])], graph.x[np.sort(nodes[count:])]
         unit = unit_rows(reference)
         limits = (
-            np.concatenate([_nearest(unit, reference, own=True), _nearest(unit, rest)]),
+            np.concatenate([_nearest(unit.T, reference, own=True), _nearest(unit.T, rest)]),
             np.concatenate([_lengths(reference), _lengths(rest)]),
         )
         return cls(unit, *(float(np.quantile(one, SHARE, method="higher")) for one in limits))
 
+    @cached_property
+    def _turned(self) -> Features:
+        """The reference rows as columns, [d, r]; dense where that takes little, since products are sooner made then."""
+        turned = self.reference.T
+        if isinstance(turned, np.ndarray):
+            return turned
+        return turned.toarray(order="C") if 4 * turned.shape[0] * turned.shape[1] <= BYTES else turned.tocsr()
+
     def unlike(self, x: Features) -> list[str]:
         """Of each row what is unusual about it, in words; empty where nothing is."""
-        long, far = _lengths(x) > self.long * (1 + 1e-6), _nearest(self.reference, x) > self.far + 1e-6
+        long, far = _lengths(x) > self.long * (1 + 1e-6), _nearest(self._turned, x) > self.far + 1e-6
         said = (("a mix of values far from all that was seen", far), ("values larger than were seen", long))
         return [", ".join(words for words, which in said if which[row]) for row in range(x.shape[0])]
 
@@ -92,15 +101,19 @@ class Seen:
 
 
 def _lengths(x: Features) -> np.ndarray:
-    squares = np.einsum("ij,ij->i", x, x) if isinstance(x, np.ndarray) else np.asarray(x.multiply(x).sum(1)).ravel()
-    return np.sqrt(squares.astype(np.float64))
+    if isinstance(x, np.ndarray):
+        return np.sqrt(np.einsum("ij,ij->i", x, x).astype(np.float64))
+    return np.sqrt(np.bincount(np.repeat(np.arange(x.shape[0]), np.diff(x.indptr)), x.data * x.data, x.shape[0]))
 
 
-def _nearest(reference: Features, x: Features, own: bool = False) -> np.ndarray:
-    """One minus the cosine to the nearest reference, [n]; `own` says that these are the references themselves."""
+def _nearest(turned: Features, x: Features, own: bool = False) -> np.ndarray:
+    """One minus the cosine to the nearest reference, [n], of which `turned` has a column each.
+
+    `own` says that these are the references themselves.
+    """
     if not x.shape[0]:
         return np.empty(0)
-    both: Any = unit_rows(x) @ reference.T
+    both: Any = unit_rows(x) @ turned
     cosine = np.asarray(both.toarray() if sp.issparse(both) else both)
     if own:
         np.fill_diagonal(cosine, -1)

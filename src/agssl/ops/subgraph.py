@@ -12,8 +12,8 @@ from torch import Tensor
 from agssl.data.graph import Graph
 from agssl.data.packed import row_blocks
 from agssl.data.splits import Split
-from agssl.ops.adjacency import lazy, mean_share, relabel_columns, root_share, take_rows
-from agssl.ops.csr import Csr, identity, product
+from agssl.ops.adjacency import lazy, mean_share, relabel_columns, root_share
+from agssl.ops.csr import Csr, product
 
 BLOCK_ENTRIES = 1 << 20  # stored entries of Â, or values of X, that a pass over a graph on disk has in memory
 
@@ -154,15 +154,11 @@ class StoredAdjacency:
         """(degree + 1)^-1/2."""
         return root_share(self.graph.weighted_degree)
 
-    @cached_property
-    def _identity(self) -> Csr:
-        """I: what there is where no edge is read."""
-        return identity(self.rows)
-
     def take(self, nodes: np.ndarray) -> Csr:
         """The rows of these nodes, [n, N], with the self-loop of each in its sorted place."""
         if self.norm == "none":
-            return take_rows(self._identity, nodes)
+            ones, starts = torch.ones(len(nodes)), torch.arange(len(nodes) + 1, dtype=torch.int32)
+            return Csr(starts, torch.from_numpy(nodes.astype(np.int32)), ones, self.rows)
         at, counts = entry_positions(self.graph, nodes)
         columns = self.graph.indices[at]
         ends = np.cumsum(counts)

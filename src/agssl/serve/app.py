@@ -7,8 +7,9 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -27,11 +28,12 @@ log = logging.getLogger("uvicorn.error")
 
 Handler = Callable[[Request], Awaitable[Response]]
 LOCAL = ("localhost", "127.0.0.1", "::1")
-SAFE = {
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-}
+SAFE = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+)
+_encode = json.JSONEncoder(allow_nan=False).encode
 
 
 class App:
@@ -120,10 +122,10 @@ class App:
         return b"".join(parts)
 
     async def _explained(self, node: str) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self.batcher.pool, self.service.explain, node)
+        return await self.batcher.call(self.service.explain, node)
 
     async def _work(self, call: Callable[[Any], Awaitable[Any]], argument: Any) -> Any:
-        """Have something computed in the worker's thread, in turn."""
+        """Have something computed, in turn."""
         if self.working >= self.limits.waiting:
             raise BadRequest("too many requests wait already; try again in a moment", 503)
         self.working += 1
@@ -157,7 +159,7 @@ class App:
             except Exception:
                 log.exception("a request failed")
                 response = _error(500, "something went wrong here; the log of the service says what")
-            response.headers.update(SAFE)
+            response.raw_headers.extend(SAFE)
             counters.request(request.url.path, response.status_code, time.perf_counter() - start)
             counters.add("answered")
             return response
@@ -165,8 +167,9 @@ class App:
         return run
 
     def _check(self, request: Request) -> None:
-        if self.hosts is not None and (request.url.hostname or "") not in self.hosts:
-            raise BadRequest(f"this service is not called {str(request.url.hostname)[:60]!r}; use http://127.0.0.1")
+        host = request.headers.get("host", "")
+        if self.hosts is not None and _hostname(host) not in self.hosts:
+            raise BadRequest(f"this service is not called {host[:60]!r}; use http://127.0.0.1")
         address = request.client.host if request.client is not None else ""
         if not self.rate.take(address):
             raise BadRequest(f"more than {self.limits.rate:g} requests a second; try again in a moment", 429)
@@ -176,12 +179,25 @@ class App:
         words = {404: "there is no such page; /docs lists them", 405: "the method is not allowed here; see /docs"}
         self.service.counters.request("other", status, 0.0)
         response = _error(status, words.get(status, "the request can't be answered"))
-        response.headers.update(SAFE)
+        response.raw_headers.extend(SAFE)
         return response
 
 
+@lru_cache(maxsize=64)
+def _hostname(host: str) -> str:
+    """The name in a `Host`, without a port.
+
+    >>> _hostname("[::1]:8000"), _hostname("evil.example:80"), _hostname("[::1")
+    ('::1', 'evil.example', '')
+    """
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
 def _json(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(value, allow_nan=False), status, media_type="application/json")
+    return Response(_encode(value), status, media_type="application/json")
 
 
 def _error(status: int, message: str) -> Response:

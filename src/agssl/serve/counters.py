@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from bisect import bisect_left
 
 import numpy as np
 
@@ -21,22 +22,21 @@ class Counters:
 
     def __init__(self, workers: int) -> None:
         self._width = len(ROUTES) * len(STATUSES) + len(BUCKETS) + 2 + len(_FIGURES)
-        memory = mmap.mmap(-1, max(1, 8 * workers * self._width))  # shared with processes that are forked from here
-        self._all = np.frombuffer(memory, dtype=np.float64).reshape(workers, -1)[:, : self._width]
-        self.worker = 0
+        memory = mmap.mmap(-1, 8 * workers * self._width)  # shared with processes that are forked from here
+        self._all = np.frombuffer(memory, dtype=np.float64).reshape(workers, -1)
+        self.of_worker(0)
 
-    @property
-    def _own(self) -> np.ndarray:
-        row: np.ndarray = self._all[self.worker]
-        return row
+    def of_worker(self, number: int) -> None:
+        """Count in this worker's row from now on."""
+        self._own = self._all[number].data.cast("B").cast("d")  # a number of it is changed sooner than one of an array
 
     def add(self, name: str, amount: float = 1) -> None:
         """Count one of `taken`, `answered`, `nodes_known`, `nodes_new`, `nodes_unlike`, `working`."""
-        self._own[self._width - len(_FIGURES) + _FIGURES.index(name)] += amount
+        self._own[_FIGURES.index(name) - len(_FIGURES)] += amount
 
     def total(self, name: str) -> int:
         """What all workers have counted."""
-        return int(self._all[:, self._width - len(_FIGURES) + _FIGURES.index(name)].sum())
+        return int(self._all[:, _FIGURES.index(name) - len(_FIGURES)].sum())
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count an answer."""
@@ -44,7 +44,7 @@ class Counters:
         code = str(status) if str(status) in STATUSES else "other"
         self._own[ROUTES.index(route) * len(STATUSES) + STATUSES.index(code)] += 1
         first = len(ROUTES) * len(STATUSES)
-        self._own[first + int(np.searchsorted(BUCKETS, seconds))] += 1
+        self._own[first + bisect_left(BUCKETS, seconds)] += 1
         self._own[first + len(BUCKETS) + 1] += seconds
 
     def text(self) -> str:

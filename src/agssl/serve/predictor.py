@@ -67,7 +67,7 @@ class Predictor:
         """The model that speaks where one is enough."""
         return self.members[0]
 
-    @property
+    @cached_property
     def needs_graph(self) -> bool:
         """Whether what answers reads neighbours."""
         return any(one.model.sees != 0 or one.student_logits is not None for one in self.members)
@@ -159,7 +159,7 @@ class Predictor:
         """The same of several groups that know nothing of each other, in one pass; what is to be said is in `notes`."""
         self.check(asked)
         notes: list[list[str]] = [[] for _ in groups]
-        grown = tuple(self._grown(nodes, lines) for nodes, lines in zip(groups, notes, strict=True))
+        grown = Grown.together([self._attached(nodes, lines) for nodes, lines in zip(groups, notes, strict=True)])
         views = self._kept.setdefault("views", Views(self.graph, self.cache))
         fields = Fields(grown, views, self.device)
         found = [answer_new(one, fields, asked.weights) for one in self.members]
@@ -168,12 +168,14 @@ class Predictor:
         trust = None
         if asked.weights:
             trust = np.mean([one.weights for one in found if one.weights is not None], axis=0)
-        part, places = fields.part(GIVEN, self._least)
-        unlike = None if self._seen is None else self._seen.unlike(part.x[places])
+        unlike = None if self._seen is None else self._seen.unlike(grown.x)
+        linked = grown.linked.tolist() if self.needs_graph else None
         by = "teachers" if all(one.student_logits is not None for one in found) else "student"
         answers, start = [], 0
         for nodes, lines in zip(groups, notes, strict=True):
             at = slice(start, start := start + len(nodes.names))
+            if linked is not None and not all(linked[at]):
+                lines.append(_without_edges(nodes.names, linked[at]))
             answers.append(
                 Answers(
                     nodes.names,
@@ -190,39 +192,21 @@ class Predictor:
             )
         return answers
 
-    @property
-    def _least(self) -> int:
-        """Hops of a field that is there already."""
-        sees = self.first.model.sees
-        return sees if sees is not None and self.first.shape.view == GIVEN else 0
-
     def _new_sets(self, fields: Fields, found: Sequence[FittedModel], asked: Asked) -> list[list[str]]:
-        part, places = fields.part(GIVEN, 1)
+        part = fields.part(GIVEN, 1)
         assert part.origin is not None
-        old = np.setdiff1d(np.arange(part.num_nodes), places, assume_unique=True)
+        first = part.num_nodes - fields.grown.x.shape[0]
+        old, new = slice(first), slice(first, None)
         near = part.origin[old]
         u, logits = np.zeros(part.num_nodes), np.empty((part.num_nodes, len(self.first.classes)), np.float32)
         if any(one.conformal is not None and one.conformal.weight for one in self.members):
             u[old] = self._uniform(near)  # else nothing reads it
-        counts = [len(one.nodes) for one in fields.grown]
-        u[places] = np.concatenate([uniform(count, "new") for count in counts])
+        u[new] = np.concatenate([uniform(count, "new") for count in fields.grown.sizes])
         sets = []
         for own, one in zip(self.members, found, strict=True):
-            logits[old], logits[places] = own.logits[near], one.logits
-            sets.append(self._sets(one, logits, part, u, asked)[places])
+            logits[old], logits[new] = own.logits[near], one.logits
+            sets.append(self._sets(one, logits, part, u, asked)[new])
         return named_sets(sets, self.first.classes)
-
-    def _grown(self, nodes: NewNodes, notes: list[str]) -> Grown:
-        grown = self._attached(nodes, notes)
-        if self.needs_graph:
-            lost = [name for name, linked in zip(nodes.names, grown.linked.tolist(), strict=True) if not linked]
-            some = ", ".join(lost[:NAMED]) + (", …" if len(lost) > NAMED else "")
-            if lost:
-                notes.append(
-                    f"{len(lost)} of {len(nodes.names)} new nodes have no edges ({some}), but the model reads "
-                    "neighbours: they are judged by their own columns alone; give edges, or fit with --student mlp"
-                )
-        return grown
 
     def _attached(self, nodes: NewNodes, notes: list[str]) -> Grown:
         weights = nodes.weights
@@ -245,3 +229,12 @@ class Predictor:
     def with_graph(self, graph: Graph) -> Predictor:
         """The same with its graph."""
         return replace(self, graph=graph, _kept={})
+
+
+def _without_edges(names: Sequence[str], linked: Sequence[bool]) -> str:
+    lost = [name for name, has_edge in zip(names, linked, strict=True) if not has_edge]
+    some = ", ".join(lost[:NAMED]) + (", …" if len(lost) > NAMED else "")
+    return (
+        f"{len(lost)} of {len(names)} new nodes have no edges ({some}), but the model reads neighbours: they are "
+        "judged by their own columns alone; give edges, or fit with --student mlp"
+    )

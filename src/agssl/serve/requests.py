@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from agssl.base.errors import AgsslError
 from agssl.data.new_nodes import Edges, Known, NewNodes
-from agssl.data.validate import as_features
+from agssl.data.validate import as_features, numbered_features
 from agssl.serve.predictor import Asked
 
 OPTIONS = ("nodes", "new", "edges", "weights", "proba", "coverage", "by_class")
@@ -114,13 +114,7 @@ def _features(rows: Sequence[Any], known: Known) -> Any:
     if not all(isinstance(row, dict) for row in rows):
         raise BadRequest("features are a list of numbers or an object by column, the same for all rows of a request")
     if known.columns is None:
-        x = np.zeros((len(rows), known.features), dtype=np.float32)
-        for number, row in enumerate(rows):
-            for name, value in row.items():
-                if not (name.isascii() and name.isdecimal() and len(name) < 10 and int(name) < known.features):
-                    raise BadRequest(f"{name!r} is no feature; they are numbered from 0 to {known.features - 1}")
-                x[number, int(name)] = _number(value, f"row {number}")
-        return as_features(x)
+        return numbered_features([_numbered(row, n, known.features) for n, row in enumerate(rows)], known.features)
     names = list(dict.fromkeys(name for row in rows for name in row))
     try:
         # a column of mixed numbers and texts is text, as it would be in a file
@@ -128,6 +122,16 @@ def _features(rows: Sequence[Any], known: Known) -> Any:
         return known.encoded(pa.table(columns), "row {} of new", "new")
     except (pa.ArrowException, UnicodeError) as error:
         raise BadRequest(f"a column of the new nodes can't be read ({error})") from error
+
+
+def _numbered(row: Mapping[str, Any], number: int, width: int) -> dict[int, float]:
+    """The values of a row by the numbers of their features."""
+    where, found = f"row {number}", {}
+    for name, value in row.items():
+        if not (name.isascii() and name.isdecimal() and len(name) < 10 and int(name) < width):
+            raise BadRequest(f"{name!r} is no feature; they are numbered from 0 to {width - 1}")
+        found[int(name)] = _number(value, where)
+    return found
 
 
 def _column(values: list[Any], name: str) -> pa.Array:

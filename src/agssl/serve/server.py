@@ -9,7 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import h11
 import uvicorn
@@ -42,6 +42,32 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
+class Gathered:
+    """A transport that sends what is written at one time, as the head and the body of an answer, in one piece."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop, self._parts = transport, loop, list[bytes]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send this in a moment."""
+        if not self._parts:
+            self._loop.call_soon(self._send)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        """Send what was written, and no more."""
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts:
+            self._transport.write(b"".join(parts))
+
+
 def patient(seconds: float) -> type[H11Protocol]:
     """HTTP that waits for the head of a request so long, and not longer."""
 
@@ -50,6 +76,7 @@ def patient(seconds: float) -> type[H11Protocol]:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            self.transport = cast(asyncio.Transport, Gathered(transport, self.loop))
             self._wait()
 
         def data_received(self, data: bytes) -> None:
@@ -105,6 +132,8 @@ def run_worker(app: App, sock: socket.socket, limits: Limits) -> None:
 def serve(app: App, sock: socket.socket, limits: Limits, workers: int, say: Say) -> None:
     """Serve with so many processes, forked from this one so that they share what it has loaded."""
     app.service.warm()
+    gc.collect()
+    gc.freeze()  # going through all that is loaded, the collector would take 0.1 s, and write into shared pages
     if workers == 1:
         run_worker(app, sock, limits)
     else:
@@ -114,8 +143,6 @@ def serve(app: App, sock: socket.socket, limits: Limits, workers: int, say: Say)
 
 
 def _supervise(app: App, sock: socket.socket, limits: Limits, workers: int, say: Say) -> None:
-    gc.collect()
-    gc.freeze()  # the collector would write into pages that are shared
     children: dict[int, int] = {}  # by process, the number of the worker
     stopping = False
 
@@ -130,7 +157,7 @@ def _supervise(app: App, sock: socket.socket, limits: Limits, workers: int, say:
         if pid == 0:
             code = 1
             try:
-                app.service.counters.worker = number
+                app.service.counters.of_worker(number)
                 run_worker(app, sock, limits)
                 code = 0
             finally:

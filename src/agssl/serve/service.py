@@ -66,15 +66,16 @@ class Service:
         asked = requests[0].asked
         found: list[dict[str, Any] | AgsslError] = []
         groups: list[tuple[int, NewNodes]] = []
-        for number, request in enumerate(requests):
-            with noted() as lines:
+        with noted() as lines:
+            for number, request in enumerate(requests):
+                lines.clear()
                 try:
                     records: list[dict[str, Any]] = []
                     if request.nodes:
                         records = self.predictor.at(request.nodes, asked).records(request.proba)
                     if request.new:
                         groups.append((number, request.new_nodes(self.predictor.known)))
-                    found.append({"predictions": records, "warnings": lines})
+                    found.append({"predictions": records, "warnings": lines.copy()})
                     self.counters.add("nodes_known", len(request.nodes))
                 except AgsslError as error:
                     found.append(error)
@@ -97,7 +98,7 @@ class Service:
         try:
             with noted() as lines:
                 answers = self.predictor.new_groups(groups, asked)
-            return [replace(one, notes=(*one.notes, *lines)) for one in answers]
+            return [replace(one, notes=(*one.notes, *lines)) if lines else one for one in answers]
         except AgsslError as error:
             if len(groups) == 1:
                 return [error]

@@ -66,12 +66,13 @@ def infer_logits(model: Network, graph: Graph, device: str = "cpu", hidden: np.n
             f"the graph has {graph.num_features} features, but the model was trained on {model.shape.features}; "
             "give the same columns in the same order"
         )
-    model = model.to(device)
+    if next(model.parameters()).device != torch.device(device):
+        model = model.to(device)
     encoder, head, size = model.encoder, model.head, graph.num_nodes
     x, first = encoder.read(graph), encoder.convolution(0)
     below = _room(size, sum(matrix.shape[1] for matrix in first.matrices(first.outputs)))
     for start, stop in row_blocks(np.arange(size + 1) * _values_a_row(x), subgraph.BLOCK_ENTRIES):
-        inputs = Inputs.over(x[start:stop], device)
+        inputs = Inputs.over(x if stop - start == size else x[start:stop], device)
         _put(below, start, torch.cat(inputs.times(first.matrices(first.outputs)), dim=1))
     for number in range(encoder.hops):
         layer, last = encoder.convolution(number), number == encoder.hops - 1

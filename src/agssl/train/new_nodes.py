@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from agssl.base.errors import DataError, SettingsError
 from agssl.data.graph import Graph
 from agssl.encoders import Network
 from agssl.ops.graph_views import GIVEN, viewed, viewed_grown
-from agssl.ops.grown import Grown, Part, side_by_side
-from agssl.store.fitted import FittedModel
+from agssl.ops.grown import Grown, Part
+from agssl.store.fitted import HELDOUT, FittedModel
 from agssl.train.infer import infer_viewed
 from agssl.train.transfer import elsewhere, refuse_smoothed, say_student_answers
 
@@ -42,22 +43,21 @@ class Fields:
     """What networks see of new nodes: cut out once for each view and reach.
 
     Args:
-        grown: groups of new nodes; those of one do not see those of another.
+        grown: the new nodes.
         views: the graph beside which they are.
         device: where to compute.
     """
 
-    grown: tuple[Grown, ...]
+    grown: Grown
     views: Views
     device: str = "cpu"
-    _made: dict[tuple[str, int], tuple[Part, np.ndarray]] = field(default_factory=dict)
+    _made: dict[tuple[str, int], Part] = field(default_factory=dict)
 
-    def part(self, view: str, hops: int) -> tuple[Part, np.ndarray]:
-        """The new nodes and what is within so many hops, and where the new ones are in it, group after group."""
+    def part(self, view: str, hops: int) -> Part:
+        """The new nodes, at the end, and what is within so many hops."""
         if (view, hops) not in self._made:
             graph = None if view == GIVEN else self.views(view)
-            parts = [viewed_grown(one, view, graph).field(hops) for one in self.grown]
-            self._made[view, hops] = side_by_side(parts, [len(one.nodes) for one in self.grown])
+            self._made[view, hops] = viewed_grown(self.grown, view, graph).field(hops)
         return self._made[view, hops]
 
     def logits(self, network: Network) -> np.ndarray:
@@ -67,8 +67,8 @@ class Fields:
                 f"encoder {network.shape.encoder!r} does not say how far it reads (`read_hops`), so new nodes would "
                 "take the whole graph; give the grown graph as a whole"
             )
-        part, places = self.part(network.shape.view if network.sees else GIVEN, network.sees)
-        return infer_viewed(network, part, self.device).logits[places]
+        part = self.part(network.shape.view if network.sees else GIVEN, network.sees)
+        return infer_viewed(network, part, self.device).logits[part.num_nodes - self.grown.x.shape[0] :]
 
 
 def answer_new(fitted: FittedModel, fields: Fields, weights: bool = False) -> FittedModel:
@@ -84,8 +84,8 @@ def answer_new(fitted: FittedModel, fields: Fields, weights: bool = False) -> Fi
     """
     refuse_smoothed(fitted)
     logits, instead = fields.logits(fitted.model), fitted.student_logits is not None
-    alone = replace(fitted, heldout=None, teacher_heldout=None, heldout_weights=None, student_logits=None)
-    alone = replace(alone, logits=logits, weights=None, teacher_logits=np.zeros((0, 0, 0), np.float32))
+    none: dict[str, Any] = dict.fromkeys((*HELDOUT, "student_logits", "weights"))
+    alone = replace(fitted, logits=logits, teacher_logits=np.zeros((0, 0, 0), np.float32), **none)
     if not instead and not weights:
         return alone
     try:
