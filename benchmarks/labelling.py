@@ -61,11 +61,9 @@ class Server:
         self.process.wait()
 
     def end(self) -> str:
-        self.process.send_signal(signal.SIGINT)
-        assert self.process.stdout is not None
-        text = self.process.stdout.read().decode()
-        self.process.wait()
-        return text
+        self.process.send_signal(signal.SIGTERM)  # a shell in the background lets its children ignore SIGINT
+        text, _ = self.process.communicate(timeout=60)
+        return text.decode()
 
 
 def label_until(page: Any, truth: list[str], count: int, pause: float) -> list[tuple[str, str, float]]:
