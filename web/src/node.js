@@ -28,6 +28,7 @@ function heading(nodes, i) {
 function verdict(nodes, i) {
   const right = nodes.right(i);
   const possible = likely(nodes, i);
+  const next = nodes.suggested.get(i);
   return h("dl", { class: "verdict" },
     h("div", null, h("dt", null, "Prediction"),
       h("dd", null, chip(nodes, nodes.predicted[i]), h("span", { class: "num" }, percent(nodes.confidence(i))))),
@@ -35,7 +36,8 @@ function verdict(nodes, i) {
       h("dd", null, possible.map((c) => chip(nodes, c)), h("small", null, possible.length ? `holds the true class in ${percent(nodes.page.coverage, 0)} of cases` : "no class fits well"))),
     h("div", null, h("dt", null, "Label"), h("dd", null, chip(nodes, nodes.label[i]),
       right !== null && h("span", { class: right ? "good" : "bad" }, right ? "✓ right" : "✗ wrong"),
-      right === null && nodes.label[i] >= 0 && h("small", null, "it was trained on"))));
+      right === null && nodes.label[i] >= 0 && h("small", null, "it was trained on"))),
+    next && h("div", null, h("dt", null, "To label"), h("dd", { class: "why" }, `${next.at} of ${nodes.suggested.size}: ${next.reason}`)));
 }
 
 // The classes of its prediction set, likeliest first; null where the model has no sets, or the set is the prediction alone.
