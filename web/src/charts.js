@@ -159,7 +159,7 @@ export function pool(page) {
   const values = rows.map((row) => row.accuracy);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const width = (v) => 8 + (92 * (v - low)) / (high - low || 1);
-  return section("pool", "How the pool was found", ["The ", term("automatic pool", "pool"), ` tried ${plural(rows.length, "teacher")}`, ` in ${number(cost, 0)} seconds`, ` and kept ${count(kept.length)}: those whose mean answer is likeliest on held-out nodes, not the best ones each by itself.`],
+  return section("pool", "How the pool was found", ["The ", term("automatic pool", "pool"), ` tried ${plural(rows.length, "teacher")}`, ` in ${number(cost, 0)} seconds`, `. It kept the ${count(kept.length)} whose mean answer fits the held-out labels best; these need not be the best ones alone.`],
     figure("Candidates", `held-out accuracy; bars from ${percent(low)} to ${percent(high)}`, h("div", { class: "scroll" }, h("table", { class: "bars pool" }, h("caption", { class: "hidden" }, "What was tried"),
       h("tbody", null, rows.map((row) => h("tr", { class: row.kept ? "kept-row" : null }, h("th", { scope: "row", title: row.name }, teacher(row.name)),
         h("td", null, h("span", { class: "bar" }, h("i", { style: { width: `${width(row.accuracy)}%` } }))), h("td", { class: "num" }, percent(row.accuracy)),
