@@ -88,8 +88,8 @@ export class NodeTable {
   }
 
   row(i) {
-    return h("tr", { "data-node": i, onclick: () => this.choose(i) }, Object.values(this.columns).map(({ show, num }, k) =>
-      h("td", { class: num ? "num" : null }, k ? show(i) : h("button", { type: "button", class: "link-button", "aria-label": `show node ${this.nodes.name(i)}` }, show(i)))));
+    return h("tr", { "data-node": i, onclick: () => this.choose(i) }, Object.values(this.columns).map(({ show, num, wide }, k) =>
+      h("td", { class: num ? "num" : wide ? "why-cell" : null }, k ? show(i) : h("button", { type: "button", class: "link-button", "aria-label": `show node ${this.nodes.name(i)}` }, show(i)))));
   }
 
   // The row of the node that is looked at.
@@ -115,7 +115,7 @@ function columnsOf(nodes) {
   const right = (i) => nodes.right(i);
   return {
     node: { title: "Node", value: nodes.names ? (i) => nodes.name(i) : (i) => i, show: (i) => nodes.name(i) },
-    next: { title: "Why label it", only: true, value: (i) => nodes.suggested.get(i)?.at ?? Infinity, show: (i) => h("span", { class: "why", title: nodes.suggested.get(i).reason }, `${nodes.suggested.get(i).at}. ${nodes.suggested.get(i).reason}`) },
+    next: { title: "Why label it", only: true, wide: true, value: (i) => nodes.suggested.get(i)?.at ?? Infinity, show: (i) => h("span", { class: "why", title: nodes.suggested.get(i).reason }, `${nodes.suggested.get(i).at}. ${nodes.suggested.get(i).reason}`) },
     class: { title: "Prediction", value: (i) => nodes.predicted[i], show: (i) => chip(nodes, nodes.predicted[i]) },
     sure: { title: "Confidence", num: true, value: (i) => nodes.confidence(i), show: (i) => percent(nodes.confidence(i)) },
     label: { title: "Label", only: false, value: (i) => nodes.label[i], show: (i) => [nodes.label[i] < 0 ? h("span", { class: "quiet" }, "none") : chip(nodes, nodes.label[i]),
