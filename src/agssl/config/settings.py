@@ -105,7 +105,7 @@ class Settings(SettingFields):
             raise SettingsError("task_weights are all 0; give at least one task a weight above 0")
 
     def alpha_of(self, text: str) -> float | str | None:
-        """Alpha of the task `text` as given: a number, "auto", or None, where the task brings its own to choose from."""
+        """Alpha of the task `text` as given: a number, "auto", or None, where the task brings its own choice."""
         if isinstance(self.alpha, Mapping):
             return self.alpha.get(Spec.parse(text).name)
         return self.alpha
