@@ -23,7 +23,7 @@ def test_classes_that_files_only_number_have_names(data_root: Path) -> None:
 
 def test_labels_of_a_table_count(tmp_path: Path) -> None:
     graph, classes = to_label(str(write_graph(tmp_path / "graph")), labels="none")
-    assert (graph.y >= 0).sum() == 59 and classes == list(graph.classes) and len(classes) == 3
+    assert (graph.y >= 0).sum() == 56 and classes == list(graph.classes) and len(classes) == 3
 
 
 def test_where_labels_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

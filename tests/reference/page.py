@@ -63,7 +63,7 @@ class Page:
 def write_graph(
     folder: Path, classes: Sequence[str] = ("plain", EVIL_CLASS, "größer & kleiner"), each: int = 0
 ) -> Path:
-    """Sixty nodes of three classes, or other ones; one node and one class have names that are markup."""
+    """Sixty nodes of three classes, or other ones; a few without label, one node and one class named by markup."""
     rng = np.random.default_rng(0)
     total = each * len(classes) or NODES
     y = np.arange(total) % len(classes)
@@ -77,6 +77,8 @@ def write_graph(
         line for a, b in ends[:, keep].T for line in (f"{names[a]},{names[b]}", f"{names[b]},{names[a]}")
     )
     (folder / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
-    rows = [f"{names[i]},{','.join(f'{v:.4f}' for v in x[i])},{classes[y[i]] if i != 3 else ''}" for i in range(total)]
+    rows = [
+        f"{names[i]},{','.join(f'{v:.4f}' for v in x[i])},{classes[y[i]] if i % 15 != 3 else ''}" for i in range(total)
+    ]
     (folder / "nodes.csv").write_text("\n".join(["id,f0,f1,f2,f3,label", *rows]) + "\n", encoding="utf-8")
     return folder

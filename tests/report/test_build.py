@@ -17,6 +17,7 @@ from agssl.cli.main import main
 from agssl.explain.groups import by_degree
 from agssl.explain.node import softmax
 from agssl.report.build import PARTS
+from agssl.report.suggested import suggested
 from agssl.store.fitted import save_fitted
 from agssl.store.run import Run
 from reference.page import EVIL_CLASS, EVIL_NODE, NODES, TASKS, Page, edges_of, write_graph
@@ -102,6 +103,19 @@ def test_counts_add_up_to_the_accuracies(page: Page, run: Run) -> None:
     assert (changes["both_right"] + changes["rescued"]) / size == pytest.approx(metrics["test"]["accuracy"])
     assert (changes["both_right"] + changes["spoiled"]) / size == pytest.approx(best["test_accuracy"])
     assert sum(row["nodes"] for row in changes["by_right"]) == size
+
+
+def test_what_to_label_next_is_what_suggest_says(page: Page, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suggest", str(run.path), "--seed", "1", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert page.data["suggested"] == [{"node": one["index"], "reason": one["reason"]} for one in said]
+    assert {one["node"] for one in page.data["suggested"]} == set(np.flatnonzero(page.arrays["label"] < 0).tolist())
+
+
+def test_without_unlabelled_nodes_nothing_is_suggested(run: Run) -> None:
+    graph, fitted = run.graph(1), run.fitted(1)
+    labelled = dataclasses.replace(graph, y=np.maximum(graph.y, 0), split=None)
+    assert suggested(fitted, labelled, fitted.classes, softmax(fitted.logits), fitted.logits) == []
 
 
 def test_names_that_are_markup_stay_data(page: Page) -> None:

@@ -21,6 +21,7 @@ function chart(label, make) {
   return box;
 }
 
+const UPRIGHT = 7; // columns, above which their names are turned
 const GRID = { stroke: "var(--line)", strokeOpacity: 1 };
 const TIP = { fill: "var(--card)", stroke: "var(--line)", textPadding: 8 };
 
@@ -94,10 +95,10 @@ export function training(page) {
 function heat({ caption, corner, columns, rows, max, write, note, pick, state, name = (text) => text }) {
   const cell = (value, shade, filters, said) => shadedCell(Math.max(0, Math.min(1, shade / max)), filters && value
     ? { onclick: () => show(state, filters), "aria-label": `${said}: ${write(value)}; show these nodes` } : null, write(value));
-  return h("div", { class: "scroll" }, h("table", { class: `heatmap${columns.length > 10 ? " many" : ""}` }, h("caption", { class: "hidden" }, caption),
-    h("thead", null, h("tr", null, h("th", { scope: "col" }, corner), columns.map((text) => h("th", { scope: "col", title: text }, h("span", null, columns.length > 10 ? text : name(text)))),
+  return h("div", { class: "scroll" }, h("table", { class: `heatmap${columns.length > UPRIGHT ? " many" : ""}` }, h("caption", { class: "hidden" }, caption),
+    h("thead", null, h("tr", null, h("th", { scope: "col" }, corner), columns.map((text) => h("th", { scope: "col", title: text }, h("span", null, columns.length > UPRIGHT ? text : name(text)))),
       note && h("th", { scope: "col", class: "num quiet" }, note))),
-    h("tbody", null, rows.map((row, r) => h("tr", null, h("th", { scope: "row", title: row.name }, name(row.name)),
+    h("tbody", null, rows.map((row, r) => h("tr", null, h("th", { scope: "row", title: row.name }, h("span", null, name(row.name))),
       row.values.map((value, k) => cell(value, row.shades ? row.shades[k] : value, pick?.(r, k), `${row.name}, ${columns[k]}`)), note && h("td", { class: "num quiet" }, row.extra))))));
 }
 
@@ -125,7 +126,7 @@ export function trust(page, state) {
 // Whether trust is deserved: by how much nodes trust a teacher, how often it is right.
 function trustworthy(page) {
   const bins = page.trusted_right ?? [];
-  const told = Object.entries(page.trust ?? {}).filter(([, v]) => typeof v === "number" || typeof v?.value === "number");
+  const told = trustFacts(page);
   if (bins.length < 2 && !told.length) return null;
   const drawing = bins.length > 1 && chart("How often a teacher is right, by how much it is trusted", () => ({
     marginRight: 12,
@@ -136,7 +137,18 @@ function trustworthy(page) {
       Plot.tip(bins, Plot.pointer({ x: "trust", y: "right", ...TIP, title: (bin) => `trust ${number(bin.trust, 2)}\nright ${percent(bin.right)}\n${plural(bin.pairs, "pair")} of node and teacher` }))],
   }));
   return figure("Is trust deserved?", `how often a teacher is right, by a node’s trust in it; ${MEASURED[page.measured_on]} nodes, equally many pairs a dot`, drawing,
-    told.length > 0 && h("dl", { class: "facts" }, told.map(([name, v]) => h("div", null, h("dt", null, name.replaceAll("_", " ")), h("dd", null, number(v.value ?? v))))));
+    told.length > 0 && h("dl", { class: "facts" }, told.map(([name, text]) => h("div", null, h("dt", null, name), h("dd", null, text)))));
+}
+
+// What the run measured of its trust, in words; it has figures of teachers that disagree only where some do.
+function trustFacts({ trust: found, tasks }) {
+  if (!found) return [];
+  const error = found.pairs_right_se === null ? "" : ` ± ${number(found.pairs_right_se, 2)}`;
+  return [["teachers disagree", found.disagreement, (v) => `${percent(v)} of the nodes`], ["right there: the most trusted", found.most_trusted, percent],
+    ["the best single teacher", found.best_single, percent], ["the majority", found.majority, percent],
+    ["a right one outweighs a wrong one", found.pairs_right, (v) => `${number(v, 2)}${error} of the pairs`],
+    ["teachers in effect", found.effective_teachers, (v) => `${number(v, 2)} of ${tasks.length}`]]
+    .filter(([, value]) => value !== null).map(([name, value, write]) => [name, write(value)]);
 }
 
 export function pool(page) {
@@ -147,7 +159,7 @@ export function pool(page) {
   const values = rows.map((row) => row.accuracy);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const width = (v) => 8 + (92 * (v - low)) / (high - low || 1);
-  return section("pool", "How the pool was found", ["The ", term("automatic pool", "pool"), ` tried ${plural(rows.length, "teacher")}`, ` in ${number(cost, 0)} seconds`, ` and kept ${count(kept.length)}: those whose mean answer is likeliest on held-out nodes, not the best ones each by itself.`],
+  return section("pool", "How the pool was found", ["The ", term("automatic pool", "pool"), ` tried ${plural(rows.length, "teacher")}`, ` in ${number(cost, 0)} seconds`, `. It kept the ${count(kept.length)} whose mean answer fits the held-out labels best; these need not be the best ones alone.`],
     figure("Candidates", `held-out accuracy; bars from ${percent(low)} to ${percent(high)}`, h("div", { class: "scroll" }, h("table", { class: "bars pool" }, h("caption", { class: "hidden" }, "What was tried"),
       h("tbody", null, rows.map((row) => h("tr", { class: row.kept ? "kept-row" : null }, h("th", { scope: "row", title: row.name }, teacher(row.name)),
         h("td", null, h("span", { class: "bar" }, h("i", { style: { width: `${width(row.accuracy)}%` } }))), h("td", { class: "num" }, percent(row.accuracy)),

@@ -30,6 +30,7 @@ export class Nodes {
     this.y = Float32Array.from({ length: this.count }, (_, i) => 1 - this.place[2 * i + 1] / page.place);
     this.best = page.changes ? 1 + page.tasks.indexOf(page.changes.best) : null;
     this.reasons = new Map(Array.from(arrays.why_node ?? [], (node, row) => [node, row]));
+    this.suggested = new Map(page.suggested.map(({ node, reason }, at) => [node, { at: at + 1, reason }]));
     this.link();
     this.rank();
   }
@@ -119,16 +120,10 @@ export class Nodes {
   pick(name) {
     if (name === "wrong") return (i) => this.right(i) === false;
     if (name === "split") return (i) => this.tasks > 1 && 2 * this.teachersWith(i) <= this.tasks;
-    const among = name === "ask" ? (i) => this.label[i] < 0 : () => true;
-    const low = this.quantile(among, name === "ask" ? 0.25 : 0.1);
-    return (i) => among(i) && this.confidence(i) <= low;
-  }
-
-  quantile(among, share) {
-    const found = [];
-    for (let i = 0; i < this.count; i++) if (among(i)) found.push(this.confidence(i));
-    const sorted = Float64Array.from(found).sort();
-    return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] : -1;
+    if (name === "ask") return (i) => this.suggested.has(i);
+    const sorted = Float64Array.from({ length: this.count }, (_, i) => this.confidence(i)).sort();
+    const low = sorted[Math.floor(0.1 * this.count)];
+    return (i) => this.confidence(i) <= low;
   }
 
   partName(i) {

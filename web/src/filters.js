@@ -1,7 +1,7 @@
 // Filters of nodes: each has a key and a value in the state, words for it, and a test.
 import { count, percent } from "./dom.js";
 
-const PICKS = { unsure: "least sure", wrong: "sure but wrong", split: "teachers split", ask: "worth a label" };
+const PICKS = { unsure: "least sure", wrong: "sure but wrong", split: "teachers split", ask: "to label next" };
 const CHANGES = { rescued: "rescued", spoiled: "spoiled", both_right: "right in both", both_wrong: "wrong in both" };
 export const PICK_NAMES = PICKS;
 export const KEYS = ["pick", "part", "class", "label", "right", "trusted", "degree", "change", "teachers", "differ", "sure"];

@@ -55,7 +55,7 @@ async function report(page, place, toggle) {
   const side = sideOf(page);
   const waiting = h("div", { class: "waiting" });
   const opening = h("section", { id: "opening", class: "opening", "aria-label": "Result and map" }, side.element, waiting);
-  const table = section("nodes", "Nodes", "Those that pass the filters, which a click on the map’s legend, a cell of a table below or a button here sets.");
+  const table = section("nodes", "Nodes", "The nodes that pass all filters. To set one, click an entry of the map’s legend, a cell of a table below, or a button here.");
   const sections = [opening, table, results(page), pool(page), trust(page, state), disagreement(page, state), errors(page, state), training(page), made(page)].filter(Boolean);
   const how = [METHODS[page.method] ?? page.method, page.integration && `integration ${page.integration}`,
     page.weighted && `${page.tasks.length} teachers`, page.seeds.length > 1 ? `${page.seeds.length} seeds, details of seed ${page.seed}` : `seed ${page.seed}`];

@@ -129,8 +129,10 @@ export class NodeMap {
     }
     const taken = [];
     for (const { x, y, text } of this.labels) {
-      const [px, py] = this.placeOf(x, y);
-      const half = text.length * 3.6;
+      const half = text.length * 4.1;
+      const [middle, py] = this.placeOf(x, y);
+      const seen = middle > 0 && middle < this.width; // names at an edge are moved inside
+      const px = seen ? Math.max(half, Math.min(middle, this.width - half)) : middle;
       if (taken.some((t) => Math.abs(t.py - py) < 15 && Math.abs(t.px - px) < t.half + half)) continue;
       taken.push({ px, py, half });
       parts.push(s("text", { x: px, y: py, class: "class-name" }, text));

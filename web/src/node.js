@@ -5,6 +5,7 @@ import { teacher, term } from "./terms.js";
 
 const DRAWN = 36; // neighbours in the drawing
 const LISTED = 8; // neighbours in the list, until asked for more
+const POSSIBLE = 6; // classes of the prediction set that are named
 const COLUMNS = 3; // classes in the table of probabilities
 
 export const chip = (nodes, c) =>
@@ -28,14 +29,16 @@ function heading(nodes, i) {
 function verdict(nodes, i) {
   const right = nodes.right(i);
   const possible = likely(nodes, i);
+  const next = nodes.suggested.get(i);
   return h("dl", { class: "verdict" },
     h("div", null, h("dt", null, "Prediction"),
       h("dd", null, chip(nodes, nodes.predicted[i]), h("span", { class: "num" }, percent(nodes.confidence(i))))),
     possible && h("div", null, h("dt", null, term("Possible", "prediction set")),
-      h("dd", null, possible.map((c) => chip(nodes, c)), h("small", null, possible.length ? `holds the true class in ${percent(nodes.page.coverage, 0)} of cases` : "no class fits well"))),
+      h("dd", null, possible.slice(0, POSSIBLE).map((c) => chip(nodes, c)), possible.length > POSSIBLE && h("small", null, `and ${possible.length - POSSIBLE} more`), h("small", null, possible.length ? `holds the true class in ${percent(nodes.page.coverage, 0)} of cases` : "no class fits well"))),
     h("div", null, h("dt", null, "Label"), h("dd", null, chip(nodes, nodes.label[i]),
       right !== null && h("span", { class: right ? "good" : "bad" }, right ? "✓ right" : "✗ wrong"),
-      right === null && nodes.label[i] >= 0 && h("small", null, "it was trained on"))));
+      right === null && nodes.label[i] >= 0 && h("small", null, "it was trained on"))),
+    next && h("div", null, h("dt", null, "To label"), h("dd", { class: "why" }, `${next.at} of ${nodes.suggested.size}: ${next.reason}`)));
 }
 
 // The classes of its prediction set, likeliest first; null where the model has no sets, or the set is the prediction alone.

@@ -6,12 +6,12 @@ import { download } from "./save.js";
 
 const FIRST = 10;
 const STEP = 40;
-const SORTS = { unsure: ["sure", 1], wrong: ["sure", -1], split: ["with", 1], ask: ["sure", 1] };
+const SORTS = { unsure: ["sure", 1], wrong: ["sure", -1], split: ["with", 1], ask: ["next", 1] };
 
 export class NodeTable {
   constructor(nodes, state, choose) {
     Object.assign(this, { nodes, state, choose, shown: FIRST });
-    this.columns = columnsOf(nodes);
+    this.all = columnsOf(nodes);
     this.head = h("thead");
     this.body = h("tbody");
     this.more = h("button", { type: "button", class: "link-button", onclick: () => { this.shown += STEP; this.draw(); } });
@@ -27,12 +27,18 @@ export class NodeTable {
   some(name) {
     const { nodes } = this;
     if (name === "split") return nodes.tasks > 1;
-    return name !== "ask" || nodes.label.some((label) => label < 0);
+    return name !== "ask" || nodes.suggested.size > 0;
   }
 
   pick(name) {
     const on = this.state.get("pick") === name;
     this.state.set({ pick: on ? null : name, sort: on ? null : `${SORTS[name][1] < 0 ? "-" : ""}${SORTS[name][0]}` });
+  }
+
+  // Suggestions have a reason, which says what some other columns do.
+  get columns() {
+    const asked = this.state.get("pick") === "ask";
+    return Object.fromEntries(Object.entries(this.all).filter(([, { only }]) => only === undefined || only === asked));
   }
 
   // The order of the table: a column, and whether it falls.
@@ -82,8 +88,8 @@ export class NodeTable {
   }
 
   row(i) {
-    return h("tr", { "data-node": i, onclick: () => this.choose(i) }, Object.values(this.columns).map(({ show, num }, k) =>
-      h("td", { class: num ? "num" : null }, k ? show(i) : h("button", { type: "button", class: "link-button", "aria-label": `show node ${this.nodes.name(i)}` }, show(i)))));
+    return h("tr", { "data-node": i, onclick: () => this.choose(i) }, Object.values(this.columns).map(({ show, num, wide }, k) =>
+      h("td", { class: num ? "num" : wide ? "why-cell" : null }, k ? show(i) : h("button", { type: "button", class: "link-button", "aria-label": `show node ${this.nodes.name(i)}` }, show(i)))));
   }
 
   // The row of the node that is looked at.
@@ -97,9 +103,10 @@ export class NodeTable {
     const quote = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
     const class_ = (c) => (c < 0 ? "" : nodes.page.classes[c]);
     const right = (i) => ({ true: "right", false: "wrong" }[nodes.right(i)] ?? "");
-    const head = ["node", "prediction", "probability", "label", "right", "part", "degree", ...(nodes.tasks ? ["most trusted", ...nodes.page.tasks.map((t) => `trust in ${t}`)] : [])];
+    const head = ["node", "prediction", "probability", "label", "right", "part", "degree", ...(nodes.tasks ? ["most trusted", ...nodes.page.tasks.map((t) => `trust in ${t}`)] : []), ...(nodes.suggested.size ? ["label next", "why label it"] : [])];
     const rows = this.sorted(this.total).map((i) => [nodes.name(i), class_(nodes.predicted[i]), nodes.confidence(i).toFixed(4), class_(nodes.label[i]), right(i),
-      nodes.partName(i), nodes.degree(i), ...(nodes.tasks ? [nodes.page.tasks[nodes.trusted(i)], ...nodes.page.tasks.map((_, k) => nodes.weight(i, k).toFixed(4))] : [])]);
+      nodes.partName(i), nodes.degree(i), ...(nodes.tasks ? [nodes.page.tasks[nodes.trusted(i)], ...nodes.page.tasks.map((_, k) => nodes.weight(i, k).toFixed(4))] : []),
+      ...(nodes.suggested.size ? [nodes.suggested.get(i)?.at ?? "", nodes.suggested.get(i)?.reason ?? ""] : [])]);
     download("nodes.csv", [head, ...rows].map((row) => row.map((value) => quote(String(value))).join(",")).join("\r\n") + "\r\n", "text/csv");
   }
 }
@@ -108,15 +115,16 @@ function columnsOf(nodes) {
   const right = (i) => nodes.right(i);
   return {
     node: { title: "Node", value: nodes.names ? (i) => nodes.name(i) : (i) => i, show: (i) => nodes.name(i) },
+    next: { title: "Why label it", only: true, wide: true, value: (i) => nodes.suggested.get(i)?.at ?? Infinity, show: (i) => h("span", { class: "why", title: nodes.suggested.get(i).reason }, `${nodes.suggested.get(i).at}. ${nodes.suggested.get(i).reason}`) },
     class: { title: "Prediction", value: (i) => nodes.predicted[i], show: (i) => chip(nodes, nodes.predicted[i]) },
     sure: { title: "Confidence", num: true, value: (i) => nodes.confidence(i), show: (i) => percent(nodes.confidence(i)) },
-    label: { title: "Label", value: (i) => nodes.label[i], show: (i) => [nodes.label[i] < 0 ? h("span", { class: "quiet" }, "none") : chip(nodes, nodes.label[i]),
+    label: { title: "Label", only: false, value: (i) => nodes.label[i], show: (i) => [nodes.label[i] < 0 ? h("span", { class: "quiet" }, "none") : chip(nodes, nodes.label[i]),
       right(i) === null ? "" : h("span", { class: right(i) ? "good" : "bad" }, right(i) ? " ✓" : " ✗")] },
     ...(nodes.tasks ? {
       trusted: { title: "Trusts most", value: (i) => nodes.trusted(i), show: (i) => [nodes.page.tasks[nodes.trusted(i)], h("small", null, ` ${number(nodes.weight(i, nodes.trusted(i)), 2)}`)] },
-      with: { title: "Teachers with it", num: true, value: (i) => nodes.teachersWith(i), show: (i) => `${nodes.teachersWith(i)} of ${nodes.tasks}` },
+      with: { title: "Teachers with it", only: false, num: true, value: (i) => nodes.teachersWith(i), show: (i) => `${nodes.teachersWith(i)} of ${nodes.tasks}` },
     } : {}),
-    degree: { title: "Degree", num: true, value: (i) => nodes.degree(i), show: (i) => count(nodes.degree(i)) },
-    part: { title: "Part", value: (i) => nodes.part[i], show: (i) => h("span", { class: "quiet" }, nodes.partName(i) || (nodes.label[i] < 0 ? "unlabelled" : "–")) },
+    degree: { title: "Degree", only: false, num: true, value: (i) => nodes.degree(i), show: (i) => count(nodes.degree(i)) },
+    part: { title: "Part", only: false, value: (i) => nodes.part[i], show: (i) => h("span", { class: "quiet" }, nodes.partName(i) || (nodes.label[i] < 0 ? "unlabelled" : "–")) },
   };
 }

@@ -75,6 +75,9 @@ class Registry(Generic[T]):
         """Whether another process knows the name: it is ours, a plug-in file's or an installed package's.
 
         What a script or a notebook has added is known to its own process only.
+
+        Args:
+            name: of a class that is registered here.
         """
         module = getattr(self[name], "__module__", "")
         ours = module.partition(".")[0] == "agssl" or module.startswith("agssl_plugin_")

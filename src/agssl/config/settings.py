@@ -105,13 +105,13 @@ class Settings(SettingFields):
             raise SettingsError("task_weights are all 0; give at least one task a weight above 0")
 
     def alpha_of(self, text: str) -> float | str | None:
-        """Alpha of a task as given: a number, "auto", or None, where the task brings its own to choose from."""
+        """Alpha of the task `text` as given: a number, "auto", or None, where the task brings its own choice."""
         if isinstance(self.alpha, Mapping):
             return self.alpha.get(Spec.parse(text).name)
         return self.alpha
 
     def task_weight(self, text: str) -> float:
-        """lambda of a task in method joint: 1/K, or what was given for its text or its name."""
+        """lambda of the task `text` in method joint: 1/K, or what was given for its text or its name."""
         if self.task_weights is None:
             return 1 / len(self.tasks)
         return float(self.task_weights.get(text, self.task_weights.get(Spec.parse(text).name, 0.0)))
@@ -165,7 +165,7 @@ class Settings(SettingFields):
         return dataclasses.replace(self, patience=patience, epochs=epochs, generations=generations)
 
     def of_network(self, encoder: str | None, changes: Mapping[str, Any]) -> Settings:
-        """The same for a network with an encoder and settings of its own."""
+        """The same for a network with its own `encoder` (None: that of the fit) and `changes` to other settings."""
         found = dataclasses.replace(self, encoder=encoder or self.encoder, **changes)
         found._keep("teachers", self.teachers)  # an encoder of one network is none of the fit
         found._keep("tasks", self.tasks)
@@ -187,7 +187,7 @@ class Settings(SettingFields):
         return tuple(dict.fromkeys((*(task for task in taught if task != LABELS), *own)))
 
     def of_teacher(self, text: str) -> Settings:
-        """With these, `fit` trains the teacher of one task, and nothing else.
+        """With these, `fit` trains the teacher that `text` names, and nothing else.
 
         >>> Settings(alpha={"par": 5.0, "clu": 1.0}, tasks=("par", "clu")).of_teacher("clu").alpha
         {'clu': 1.0}
@@ -202,7 +202,7 @@ class Settings(SettingFields):
         return self.replace(method="single", tasks=(spec.task,), alpha=alpha, **own)
 
     def replace(self, **changes: Any) -> Settings:
-        """The same settings with some changed; unknown names are refused.
+        """The same settings with some `changes`, by name; unknown names are refused.
 
         An automatic pool gives way to tasks or another method that is named, and to the paper's tasks on an encoder.
 
@@ -226,7 +226,7 @@ class Settings(SettingFields):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:
-        """The inverse of `to_dict`: a setting that may be None and is not there is None."""
+        """The inverse of `to_dict`: of its `values`, a setting that may be None and is not there is None."""
         absent = {name: None for name, about in DESCRIBED.items() if about.kind.optional}
         return cls().replace(**(absent | renamed(values)))
 

@@ -18,6 +18,7 @@ from agssl.metrics import softmax
 from agssl.report import arrays, figures
 from agssl.report.reasons import MOST, reasons_of, wanted
 from agssl.report.results import gain_over, own_name, result_rows
+from agssl.report.suggested import suggested
 from agssl.report.words import gaps, trust_sentence
 from agssl.store.fitted import FittedModel, judged
 from agssl.store.run import Run
@@ -87,6 +88,7 @@ def build(
         "history": _history(run, seed),
     }
     page |= _pictures(fitted, graph, part, run.seed_metrics(seed))
+    page["suggested"] = suggested(fitted, graph, classes, nodes.probabilities, nodes.hidden)
     packed = nodes.packed(layout)
     asked = wanted(nodes.models[0], nodes.right, nodes.known, reasons)
     own = fitted.network_logits
@@ -202,6 +204,11 @@ class _Nodes:
             found[said.nodes] = said.probabilities
         return found
 
+    @cached_property
+    def hidden(self) -> np.ndarray:
+        """Representations of all nodes by the student, [N, F]."""
+        return infer(self.fitted.model, self.graph).hidden
+
     @property
     def right(self) -> np.ndarray:
         """Whether it is the label, where that means something."""
@@ -219,7 +226,7 @@ class _Nodes:
         says = [self.probabilities, *map(softmax, self.models[1:])]
         tops = [arrays.top(probabilities, keep) for probabilities in says]
         found = {
-            "place": arrays.places(flat_map(infer(fitted.model, graph).hidden, layout)),
+            "place": arrays.places(flat_map(self.hidden, layout)),
             "label": arrays.small(graph.y, classes),
             "predicted": arrays.small(self.predicted, classes),
             "part": part,
