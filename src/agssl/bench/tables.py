@@ -138,6 +138,7 @@ class Sheet:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     best: frozenset[tuple[int, int]] = frozenset()  # (row, column) to stand out
+    words: int = 0  # so many of the last columns are text, not numbers
 
 
 @dataclass(frozen=True)
