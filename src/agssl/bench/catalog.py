@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from agssl.base.registry import Registry
-from agssl.bench import accuracy, authors, claims, cost, fair, graphs, ranking, schemes, trust, weights
+from agssl.bench import (
+    accuracy,
+    authors,
+    claims,
+    cost,
+    embeddings,
+    fair,
+    graphs,
+    ranking,
+    redundancy,
+    schemes,
+    trust,
+    weights,
+)
 from agssl.bench.artifacts import Artifact
 
 ARTIFACTS: Registry[Artifact] = Registry("table or figure", "agssl.bench")
@@ -23,3 +36,5 @@ ARTIFACTS.add("table1-authors", authors.TABLE1)
 ARTIFACTS.add("table2-authors", authors.TABLE2)
 ARTIFACTS.add("equal", fair.EQUAL_LABELS)
 ARTIFACTS.add("rivals", fair.RIVALS)
+ARTIFACTS.add("redundancy", redundancy.REDUNDANCY)
+ARTIFACTS.add("embeddings", embeddings.EMBEDDINGS)

@@ -35,6 +35,7 @@ class Cell:
     whole: bool = False  # take nothing from other cells: its time is that of a fit, and its teachers are compared
     tries: tuple[str, ...] = ()  # networks or classifiers, named as teachers are, of which validation chooses one
     split: str = BENCHMARK  # of the graph, see `agssl.data.splits`
+    study: str = ""  # what is measured in place of predictions: a name of `agssl.bench.studies`
 
     @cached_property
     def key(self) -> str:
@@ -53,6 +54,7 @@ class Cell:
         parts = [SCHEMA, self.dataset, settings, self.seed, self.cost]
         parts += [["whole", *self.tries]] if self.whole else []
         parts += [["split", self.split]] if self.split != BENCHMARK else []
+        parts += [["study", self.study]] if self.study else []
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property

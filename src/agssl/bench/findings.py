@@ -71,9 +71,10 @@ def gain_over_gcn(scope: Scope, records: Records) -> Finding | None:
     gains = {entry.column: entry.gain for entry in entries if entry.gain is not None}
     ahead = sum(value > 0 for value in gains.values())
     text = (
-        "AGSSL with the paper's five teachers (LF or TS, whichever validation nodes choose) and a plain GCN were "
+        "AGSSL with the paper's five teachers (LF or TS, as validation nodes choose) and a plain GCN were "
         f"fitted on the same seeds and splits. The difference is {min(gains.values()):+.2f} to "
-        f"{max(gains.values()):+.2f} points of test accuracy; its 95% interval is above 0 on {_listed(_above(entries))}."
+        f"{max(gains.values()):+.2f} points of test accuracy; its 95% interval is above 0 on "
+        f"{_listed(_above(entries))}."
     )
     series = {"over GCN": _points(entries)}
     fair = _over_equal(scope, records)

@@ -33,12 +33,13 @@ def draw_points(series: Series, x: str, origin: float | None = 0.0, title: str =
         title: above it.
     """
     graphs = list(dict.fromkeys(graph for points in series.values() for graph in points))
-    figure = new_figure(7.5, 1.2 + 0.32 * max(len(graphs), 1))
+    rows = max(len(graphs) * max(0.32, 0.12 * len(series)), 0.2 * len(series))
+    figure = new_figure(7.5, 1.2 + rows)
     axes = figure.subplots()
     if origin is not None:
         axes.axvline(origin, color="#888888", linewidth=0.8)
     for number, (name, points) in enumerate(series.items()):
-        shift = 0.18 * (number - (len(series) - 1) / 2)
+        shift = min(0.18, 0.8 / len(series)) * (number - (len(series) - 1) / 2)
         at = [graphs.index(graph) + shift for graph in points]
         means = [point.mean for point in points.values()]
         ends = ([p.mean - p.low for p in points.values()], [p.high - p.mean for p in points.values()])

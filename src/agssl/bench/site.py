@@ -53,6 +53,18 @@ PAGES = (
         "What do schemes, more teachers and loss weights change?",
         ("table-a2", "fig8"),
     ),
+    Page(
+        "redundancy",
+        "Which teachers are redundant",
+        "What does a teacher add where another is there, and what do more of them bring and cost?",
+        ("redundancy",),
+    ),
+    Page(
+        "embeddings",
+        "Representations",
+        "What are hidden rows worth without labels: do they cluster by class, and do they tell links?",
+        ("embeddings",),
+    ),
     Page("cost", "Time and memory", "What does a fit take?", ("table-a3",)),
     Page("theory", "The paper's theory, measured", "Do its claims hold on block models?", ("theory",)),
 )

@@ -1,0 +1,19 @@
+"""Cells that measure something else than how well a fit predicts, by name.
+
+To add one: a function below, and `Cell(study=...)` where an artifact asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agssl.bench.embedded import embeddings_record
+from agssl.bench.redundant import redundancy_record
+from agssl.config import Settings
+from agssl.data.graph import Graph
+from agssl.fitting.fit import Resources
+
+Measure = Callable[[Graph, Settings, int, Resources], dict[str, Any]]  # graph with its split, settings, seed, where
+
+STUDIES: Mapping[str, Measure] = {"redundancy": redundancy_record, "embeddings": embeddings_record}
