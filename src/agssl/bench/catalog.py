@@ -6,6 +6,7 @@ from agssl.base.registry import Registry
 from agssl.bench import (
     accuracy,
     authors,
+    beyond,
     claims,
     cost,
     embeddings,
@@ -38,3 +39,4 @@ ARTIFACTS.add("equal", fair.EQUAL_LABELS)
 ARTIFACTS.add("rivals", fair.RIVALS)
 ARTIFACTS.add("redundancy", redundancy.REDUNDANCY)
 ARTIFACTS.add("embeddings", embeddings.EMBEDDINGS)
+ARTIFACTS.add("beyond", beyond.BEYOND)

@@ -35,7 +35,7 @@ class Cell:
     whole: bool = False  # take nothing from other cells: its time is that of a fit, and its teachers are compared
     tries: tuple[str, ...] = ()  # networks or classifiers, named as teachers are, of which validation chooses one
     split: str = BENCHMARK  # of the graph, see `agssl.data.splits`
-    study: str = ""  # what is measured in place of predictions: a name of `agssl.bench.studies`
+    study: str = ""  # what is measured in place of predictions: a name of `agssl.bench.studies`, with its settings
 
     @cached_property
     def key(self) -> str:
@@ -75,7 +75,15 @@ class Cell:
 
     def __str__(self) -> str:
         split = None if self.split == BENCHMARK else f"split {self.split}"
-        parts = [self.dataset, self.method, self.strategy, split, "cost" if self.cost else None, f"seed {self.seed}"]
+        parts = [
+            self.dataset,
+            self.method,
+            self.strategy,
+            split,
+            self.study,
+            "cost" if self.cost else None,
+            f"seed {self.seed}",
+        ]
         return " ".join(part for part in parts if part)
 
 

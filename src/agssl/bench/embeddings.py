@@ -32,7 +32,7 @@ _NOTES = (
     "NMI and ARI are at the nodes whose labels no method was told (neither training nor validation nodes).",
     "For links, 10% of the edges are taken out before anything is prepared or trained, and as many pairs drawn that "
     "are no edge; all methods of a seed have the same. A pair's score is the cosine of its rows. Nothing is fitted on "
-    "top, so that the rows are compared and not what is made of them; a dot product would score long rows, not like ones.",
+    "top, so that rows are compared and not what is made of them; a dot product would score long rows, not like ones.",
 )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from agssl.base.provenance import machine
+from agssl.base.spec import Spec
 from agssl.base.system import peak_mb
 from agssl.base.version import __version__
 from agssl.bench.cells import BENCHMARK, SCHEMA, Cell, file_stem
@@ -85,7 +86,9 @@ def run_cell(workspace: Workspace, cell: Cell) -> CellRecord:
 def _studied(cell: Cell, graph: Graph, where: Resources) -> CellRecord:
     """What a cell measures in place of predictions."""
     wall, cpu = time.perf_counter(), time.process_time()
-    found = STUDIES[cell.study](graph, cell.settings, cell.seed, where)
+    spec = Spec.parse(cell.study)
+    options = dict(option.split("=", 1) for option in spec.options)
+    found = STUDIES[spec.name](graph, cell.settings, cell.seed, where, **options)
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     times = {"seconds": round(seconds, 3), "cpu_seconds": round(cpu_seconds, 3), "peak_mb": peak_mb()}
     return {"seed": cell.seed, "study": cell.study, "val": None, "test": None} | found | times

@@ -65,6 +65,7 @@ PAGES = (
         "What are hidden rows worth without labels: do they cluster by class, and do they tell links?",
         ("embeddings",),
     ),
+    Page("beyond", "Beyond graphs", "What is it worth for images and text, with few labels?", ("beyond",)),
     Page("cost", "Time and memory", "What does a fit take?", ("table-a3",)),
     Page("theory", "The paper's theory, measured", "Do its claims hold on block models?", ("theory",)),
 )

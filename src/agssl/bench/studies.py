@@ -10,10 +10,12 @@ from typing import Any
 
 from agssl.bench.embedded import embeddings_record
 from agssl.bench.redundant import redundancy_record
-from agssl.config import Settings
-from agssl.data.graph import Graph
-from agssl.fitting.fit import Resources
+from agssl.bench.tabular import beyond_record
 
-Measure = Callable[[Graph, Settings, int, Resources], dict[str, Any]]  # graph with its split, settings, seed, where
+Measure = Callable[..., dict[str, Any]]  # of a graph with its split, settings, seed, resources; further ones by name
 
-STUDIES: Mapping[str, Measure] = {"redundancy": redundancy_record, "embeddings": embeddings_record}
+STUDIES: Mapping[str, Measure] = {
+    "redundancy": redundancy_record,
+    "embeddings": embeddings_record,
+    "beyond": beyond_record,
+}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WHAT = (
     *("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory", "graphs"),
     "trust",
-    *("table1-authors", "table2-authors", "equal", "rivals", "redundancy", "embeddings"),
+    *("table1-authors", "table2-authors", "equal", "rivals", "redundancy", "embeddings", "beyond"),
 )
 
 _EXAMPLES = """\
