@@ -1,6 +1,6 @@
 """What the site needs beside its pages: files of the repository as pages, the commands, and the words of the glossary.
 
-Pages link to each other and to files as GitHub wants it. On the site, RESULTS.md, CONTRIBUTING.md and CHANGELOG.md are
+Pages link to each other and to files as GitHub wants it. On the site, CONTRIBUTING.md and CHANGELOG.md are
 pages, examples are shown in full below their table, and a link to any other file of the repository is its name.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("RESULTS.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
 OTHERS = ("trust.md", "performance.md")  # pages that may be there or not, and have their place by their own right
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)")
 

@@ -13,6 +13,7 @@ from agssl.bench.methods import TABLE_METHODS
 from agssl.bench.records import Records
 from agssl.bench.scope import Scope
 from agssl.config import Settings
+from agssl.theory.study import stored
 from reference.records import record_of, records_of
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -76,7 +77,11 @@ def test_of_two_records_with_one_key_the_later_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dataset", ["cora", "computers"])
 def test_the_committed_records_are_those_of_todays_cells(dataset: str) -> None:
-    """Fails when keys change by accident: then every table of RESULTS.md would be empty."""
+    """Fails when keys change by accident: then every page of results would be empty."""
     records, scope = Records(RESULTS / "bench"), Scope()
     for name in ("gcn", "par", "agssl-ts"):
         assert all(c in records for c in scope.cells(TABLE_METHODS[name], dataset)), name
+
+
+def test_the_committed_records_of_the_theory_are_those_of_todays_settings() -> None:
+    assert len(stored(range(5), RESULTS / "bench" / "theory.jsonl")) == 5

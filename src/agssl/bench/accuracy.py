@@ -42,8 +42,8 @@ from agssl.bench.tables import (
 )
 
 NO_FEATURES = (
-    "ogbn-arxiv is empty: its node features were not to be had where this was run. With them "
-    "(`agssl data get ogbn-arxiv`), the same command fills it."
+    "ogbn-arxiv was not run: its node features were not to be had. With them (`agssl data get ogbn-arxiv`), the same "
+    "command fills it."
 )
 PAIRED = (
     "Differences to GCN are paired by seed: both saw the same split. On Cora, Citeseer and Pubmed all seeds share the "
@@ -189,12 +189,18 @@ def _chosen_sheet(title: str, chosen: list[ChosenScheme]) -> Sheet:
             mean_text(one.entry),
             paper_text(one.entry),
             gain_text(one.entry),
-            "–" if one.paper_gain is None else f"{one.paper_gain:+z.2f}",
+            _paper_gain(one),
             gain_text(one.over_average),
         )
         for one in chosen
     )
     return Sheet(f"{title}: AGSSL with LF or TS, chosen on each dataset by mean validation accuracy", header, rows)
+
+
+def _paper_gain(one: ChosenScheme) -> str:
+    if one.paper_gain is None:
+        return "–"
+    return f"{one.paper_gain:+z.2f}" if one.scheme is not None else f"{MISSING} ({one.paper_gain:+z.2f})"
 
 
 def notes(methods: tuple[Method, ...]) -> list[str]:

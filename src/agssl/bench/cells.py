@@ -35,6 +35,7 @@ class Cell:
     whole: bool = False  # take nothing from other cells: its time is that of a fit, and its teachers are compared
     tries: tuple[str, ...] = ()  # networks or classifiers, named as teachers are, of which validation chooses one
     split: str = BENCHMARK  # of the graph, see `agssl.data.splits`
+    study: str = ""  # what is measured in place of predictions: a name of `agssl.bench.studies`, with its settings
 
     @cached_property
     def key(self) -> str:
@@ -53,6 +54,7 @@ class Cell:
         parts = [SCHEMA, self.dataset, settings, self.seed, self.cost]
         parts += [["whole", *self.tries]] if self.whole else []
         parts += [["split", self.split]] if self.split != BENCHMARK else []
+        parts += [["study", self.study]] if self.study else []
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     @property
@@ -73,7 +75,15 @@ class Cell:
 
     def __str__(self) -> str:
         split = None if self.split == BENCHMARK else f"split {self.split}"
-        parts = [self.dataset, self.method, self.strategy, split, "cost" if self.cost else None, f"seed {self.seed}"]
+        parts = [
+            self.dataset,
+            self.method,
+            self.strategy,
+            split,
+            self.study,
+            "cost" if self.cost else None,
+            f"seed {self.seed}",
+        ]
         return " ".join(part for part in parts if part)
 
 

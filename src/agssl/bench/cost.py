@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+
 from agssl.bench import paper
 from agssl.bench.accuracy import arxiv_note
 from agssl.bench.artifacts import Artifact, Rendered
@@ -59,6 +61,12 @@ def _render(scope: Scope, records: Records) -> Rendered:
         sheets.append(Sheet(f"Table A3: {words}{quoted}", header, tuple(texts)))
     measured = any(row["mean"] is not None for row in rows)
     return Rendered(Table(sheets, rows, [_NOTE, *arxiv_note(datasets, rows)] if measured else []))
+
+
+def seconds_of(scope: Scope, records: Records, method: Method, dataset: str) -> float | None:
+    """Processor time of a fit, the mean over seeds; None where it was not measured."""
+    found = [record["cpu_seconds"] for record in records.of(_cells_of(scope, method, dataset))]
+    return statistics.fmean(found) if found else None
 
 
 def _text(entry: Entry, published: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,11 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from agssl.base.provenance import machine
+from agssl.base.spec import Spec
 from agssl.base.system import peak_mb
 from agssl.base.version import __version__
 from agssl.bench.cells import BENCHMARK, SCHEMA, Cell, file_stem
 from agssl.bench.pools import FirstStudent, pool_record
 from agssl.bench.records import FORMAT, CellRecord
+from agssl.bench.studies import STUDIES
 from agssl.bench.tuned import tune
 from agssl.config import effective
 from agssl.data.graph import Graph
@@ -57,6 +60,8 @@ def run_cell(workspace: Workspace, cell: Cell) -> CellRecord:
     # what is taken from the store is bit-equal to what would be trained here; only time must not be measured so
     checkpoints = None if cell.cost or cell.whole else CheckpointStore(workspace.checkpoints(cell))
     where = Resources(None if cell.whole else targets, checkpoints, threads=workspace.threads)
+    if cell.study:
+        return plain(_about(cell, workspace) | _studied(cell, graph, where))
     watch = FirstStudent()
     result = fit(graph, cell.settings, cell.seed, where, watch)
     fitted = result.fitted
@@ -76,6 +81,17 @@ def run_cell(workspace: Workspace, cell: Cell) -> CellRecord:
         "peak_mb": peak_mb(),
     }
     return plain(record)
+
+
+def _studied(cell: Cell, graph: Graph, where: Resources) -> CellRecord:
+    """What a cell measures in place of predictions."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    spec = Spec.parse(cell.study)
+    options = dict(option.split("=", 1) for option in spec.options)
+    found = STUDIES[spec.name](graph, cell.settings, cell.seed, where, **options)
+    seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
+    times = {"seconds": round(seconds, 3), "cpu_seconds": round(cpu_seconds, 3), "peak_mb": peak_mb()}
+    return {"seed": cell.seed, "study": cell.study, "val": None, "test": None} | found | times
 
 
 @functools.lru_cache(maxsize=2)  # cells come dataset by dataset, two where one ends and the next begins

@@ -145,8 +145,9 @@ def draw_fig1(
     """Three panels: ranks over datasets, gains of pairs, accuracy by degree."""
     figure = new_figure(14, 4)
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.15, 1, 1.15])
-    columns = list(next(iter(ranks.values()), {}))
-    table = np.array([[np.nan if v is None else v for v in ranks[task].values()] for task in names])
+    asked = list(next(iter(ranks.values()), {}))
+    columns = [c for c in asked if any(ranks[task][c] is not None for task in names)] or asked
+    table = np.array([[np.nan if (v := ranks[task][c]) is None else v for c in columns] for task in names])
     heatmap(left, table, names, columns, "{:g}", ColourScale("viridis_r", low=1, high=len(names)))
     left.set_title("(a) rank of each task (1: best)", fontsize=10)
     left.tick_params(axis="x", labelrotation=35)

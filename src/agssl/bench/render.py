@@ -16,7 +16,8 @@ _LATEX |= {"β": r"$\beta$", "λ": r"$\lambda$", "<": r"$<$", ">": r"$>$"}
 
 def markdown(sheet: Sheet) -> str:
     """One table of Markdown, its title above."""
-    lines = [f"**{sheet.title}**", "", _row(sheet.header), _row(["---"] + ["---:"] * (len(sheet.header) - 1))]
+    numbers = len(sheet.header) - 1 - sheet.words
+    lines = [f"**{sheet.title}**", "", _row(sheet.header), _row(["---", *["---:"] * numbers, *["---"] * sheet.words])]
     for r, cells in enumerate(sheet.rows):
         lines.append(_row([f"**{cell}**" if (r, c) in sheet.best else cell for c, cell in enumerate(cells)]))
     return "\n".join(lines) + "\n"

@@ -104,6 +104,7 @@ class Scope:
         *,
         curves: bool = False,
         cost: bool = False,
+        study: str = "",
         **more: Any,
     ) -> list[Cell]:
         """A method on a dataset, one cell per seed; none where the method is not installed."""
@@ -111,6 +112,6 @@ class Scope:
             return []
         settings, config = method.settings(dataset, strategy, self.configs, self.changes, **more)
         return [
-            Cell(dataset, method.name, settings, seed, curves, cost, config, split=self.split)
+            Cell(dataset, method.name, settings, seed, curves, cost, config, split=self.split, study=study)
             for seed in self.seeds_of(dataset)
         ]

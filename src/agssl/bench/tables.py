@@ -12,6 +12,7 @@ from agssl.bench.paper import Published
 from agssl.bench.records import CellRecord, Records
 
 MISSING = "missing"
+_ACCURACY = "test accuracy in %"
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class Sheet:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     best: frozenset[tuple[int, int]] = frozenset()  # (row, column) to stand out
+    words: int = 0  # so many of the last columns are text, not numbers
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,11 @@ class Table:
 
 
 def accuracy_sheets(
-    title: str, entries: Sequence[Entry], paper_too: bool = True, whose: str = "the paper's"
+    title: str,
+    entries: Sequence[Entry],
+    paper_too: bool = True,
+    whose: str = "the paper's",
+    what: str = _ACCURACY,
 ) -> list[Sheet]:
     """Ours with the average rank; the paper's (or whose else) and the difference; the paired difference to GCN."""
     rows = list(dict.fromkeys(e.row for e in entries))
@@ -159,7 +165,7 @@ def accuracy_sheets(
     ranks, ranked = average_ranks({row: {c: at[row, c].scores for c in columns} for row in rows})
     best = {(_best([at[row, c] for row in rows]), number + 1) for number, c in enumerate(columns)}
     ours = Sheet(
-        f"{title}: test accuracy in %",
+        f"{title}: {what}",
         ("", *columns, f"average rank{_over(ranked, columns)}"),
         tuple((row, *(mean_text(at[row, c]) for c in columns), _rank(ranks, row)) for row in rows),
         frozenset((r, c) for r, c in best if r is not None),
@@ -172,8 +178,9 @@ def accuracy_sheets(
         ("", *columns, f"average rank {where}{_over(known, columns)}"),
         tuple((row, *(paper_text(at[row, c], absent) for c in columns), _rank(published, row)) for row in rows),
     )
+    difference = "paired difference" if what == _ACCURACY else f"{what}, paired difference"
     gains = Sheet(
-        f"{title}: paired difference to GCN on the same seeds and splits, with its 95% interval",
+        f"{title}: {difference} to GCN on the same seeds and splits, with its 95% interval",
         ("", *columns),
         tuple((row, *(gain_text(at[row, c]) for c in columns)) for row in rows if row != "GCN"),
     )

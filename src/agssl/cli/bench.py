@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 WHAT = (
     *("table1", "table2", "table-a2", "table-a3", "fig1", "fig5", "fig6", "fig7", "fig8", "theory", "graphs"),
-    *("table1-authors", "table2-authors", "equal", "rivals"),
+    "trust",
+    *("table1-authors", "table2-authors", "equal", "rivals", "redundancy", "embeddings", "beyond"),
 )
 
 _EXAMPLES = """\
@@ -39,7 +40,8 @@ examples:
   agssl bench results
 
 Each cell of the grid (a dataset, method and seed) leaves a record in --out as soon as it is done. The same command,
-given again, runs only what is missing. `results` runs nothing: it writes RESULTS.md from all records there are.
+given again, runs only what is missing. `results` runs nothing: it writes the pages below
+docs/research, and RESULTS.md, from all records there are.
 """
 
 

@@ -33,7 +33,16 @@ from agssl.train.setup import problem_of, schedule_of
 
 FORMAT, VERSION = "agssl-theory", 1
 # One generation: p^t is the teachers' alone. Temperatures only: the model's classes are equally frequent.
-SETTINGS = Settings(hidden=32, epochs=200, patience=40, generations=1, calibrate="temperature")
+SETTINGS = Settings(
+    tasks=PAPER_TASKS,
+    integration="ts",
+    alpha_epochs=None,
+    hidden=32,
+    epochs=200,
+    patience=40,
+    generations=1,
+    calibrate="temperature",
+)
 SPLIT = "random:20/200/700"
 
 StudyRecord = dict[str, Any]
