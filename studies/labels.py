@@ -1,7 +1,9 @@
 """What a fit makes of the labels it is given: the default split against setting nodes aside, on nodes that are hidden.
 
     python studies/labels.py --datasets cora_ml,acm --labels 80% --seeds 300-301 --arms all
+    python studies/labels.py --datasets cora_ml,acm,actor,twitch_en,blogcatalog --labels 10,20,50,100,200 --seeds 0-2
     python studies/labels.py --table
+    python studies/labels.py --plot docs/figures/few-labels
 
 A fifth of the labelled nodes of a graph of AGSSL_DATA/practice is hidden, class by class; of the others all (80%) or a
 given number, at least one per class, are labels. Each arm fits them and is measured on the hidden nodes:
@@ -9,6 +11,7 @@ given number, at least one per class, are labels. Each arm fits them and is meas
 | arm | what it is |
 |---|---|
 | `default` | `agssl fit` as it is: the automatic pool, no label set aside for good |
+| `quick` | the same with `--effort quick` |
 | `before` | the paper's pool: 20 per class train, 500 validate, 1,000 test, or 60/20/20 where these are too many |
 | `gcn` | a GCN on the same labels, a quarter of them to validate |
 | `logistic regression` | scikit-learn's, on the features, trained on all labels |
@@ -43,9 +46,10 @@ from agssl.metrics import wilson_interval
 from agssl.store.fitted import judged
 
 RECORDS = Path(__file__).resolve().parent / "results" / "labels.jsonl"
-ARMS = ("default", "before", "gcn", "logistic regression")
+ARMS = ("default", "quick", "before", "gcn", "logistic regression")
 SETTINGS = {
     "default": Settings(),
+    "quick": Settings(effort="quick"),
     "before": Settings(teachers=("paper",), integration="ts", alpha_epochs=None),
     "gcn": Settings(method="gcn"),
 }
@@ -128,6 +132,31 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def plot(path: Path) -> None:
+    """Accuracy on hidden nodes against the number of labels: a panel for each graph, a line for each arm."""
+    from agssl.bench.style import MARKERS, new_figure, tidy
+    from agssl.explain.plots import COLOURS
+
+    found = [record for record in stored() if record["labels"] != "80%"]
+    graphs = sorted({record["graph"] for record in found})
+    figure = new_figure(2.7 * len(graphs), 2.9)
+    panels = figure.subplots(1, len(graphs), squeeze=False)[0]
+    for graph, panel in zip(graphs, panels, strict=True):
+        for arm, colour, marker in zip(ARMS, COLOURS, MARKERS, strict=False):
+            here = [record for record in found if (record["graph"], record["arm"]) == (graph, arm)]
+            sizes = sorted({int(record["labels"]) for record in here})
+            means = [100 * np.mean([r["accuracy"] for r in here if int(r["labels"]) == size]) for size in sizes]
+            if sizes:
+                panel.plot(sizes, means, label=arm, color=colour, marker=marker, markersize=4)
+        panel.set_xscale("log")
+        panel.set_xticks([10, 20, 50, 100, 200], ["10", "20", "50", "100", "200"])
+        panel.minorticks_off()
+        tidy(panel, graph, "labels in all", "accuracy on hidden nodes, %" if panel is panels[0] else "")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(ARMS), fontsize=8)
+    for ending in ("png", "svg"):
+        figure.savefig(path.with_suffix(f".{ending}"))
+
+
 def main() -> None:
     """Measure what is asked for and not there yet, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -137,9 +166,15 @@ def main() -> None:
     parser.add_argument("--arms", default="all", help="names, separated by commas")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--table", action="store_true", help="print the table and leave")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw FILE.png and FILE.svg of the records with numbers of labels"
+    )
     args = parser.parse_args()
     if args.table:
         print(table())
+        return
+    if args.plot:
+        plot(Path(args.plot))
         return
     first, _, last = args.seeds.partition("-")
     arms = ARMS if args.arms == "all" else tuple(args.arms.split(","))

@@ -23,7 +23,7 @@ from agssl.train.context import Context
 from agssl.train.evaluate import evaluate
 from agssl.train.loop import Schedule, Training
 from agssl.train.methods import train_method
-from agssl.train.setup import problem_of
+from agssl.train.setup import problem_of, schedule_on
 from agssl.train.teachers import collect_knowledge, train_teacher
 from reference.graphs import blocks_graph
 from reference.settings import quick
@@ -201,3 +201,10 @@ def test_a_split_of_a_run_is_read_with_its_folds(tmp_path: Path, spec: str) -> N
     assert isinstance(again, Split) and again.fold is not None and graph.split.fold is not None
     np.testing.assert_array_equal(again.fold, graph.split.fold)
     np.testing.assert_array_equal(again.judges("val"), graph.split.judges("val"))
+
+
+def test_few_held_out_labels_do_not_choose_among_the_first_epochs() -> None:
+    settings = Settings()
+    assert schedule_on(folded(nodes=60), settings).least == 35  # 50 (1 - 60 / 200)
+    assert schedule_on(folded(nodes=240), settings).least == 0
+    assert schedule_on(folded("fraction:0.6/0.2/0.2"), settings).least == 0

@@ -21,6 +21,7 @@ def run(
     patience: int | None = None,
     objective: Callable[[nn.Linear, int], torch.Tensor] | None = None,
     lr: float = 0.1,
+    least: int = 0,
 ) -> tuple[list[Record], Best, list[torch.Tensor]]:
     """Train a tiny module on prescribed validation results; also the weights it had after every epoch."""
     scores = list(scores)
@@ -38,7 +39,7 @@ def run(
         return {"val_accuracy": accuracy, "val_loss": loss}
 
     best = Best()
-    schedule = Schedule(lr, 0.0, len(scores), patience)
+    schedule = Schedule(lr, 0.0, len(scores), patience, least)
     records = list(
         train(module, list(module.parameters()), Objective(losses, by_validation, evaluate), schedule, Rng(0), best)
     )
@@ -71,6 +72,13 @@ def test_patience_stops_after_that_many_epochs_without_a_better_one() -> None:
     records, best, _ = run(scores, patience=3)
     assert len(records) == 5
     assert best.epoch == 1
+
+
+def test_no_epoch_is_the_best_before_the_least_and_patience_counts_from_there() -> None:
+    records, best, states = run([(0.9, 0.1), (0.1, 1.0), (0.3, 0.9), (0.2, 0.9), (0.2, 0.9)], patience=1, least=2)
+    assert best.epoch == 2 and len(records) == 4
+    assert torch.equal(best.state["weight"], states[2])
+    assert run([(0.9, 0.1), (0.1, 1.0)], least=7)[1].epoch == 1  # fewer epochs than that: the last
 
 
 def test_a_tie_with_lower_loss_renews_patience() -> None:

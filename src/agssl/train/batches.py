@@ -130,7 +130,7 @@ class Batches:
         patience = schedule.patience
         if patience is not None:
             patience = min(patience, max(LEAST_PATIENCE, math.ceil(patience * LONGER[self.mode] / self.steps)))
-        return replace(schedule, epochs=epochs, patience=patience)
+        return replace(schedule, epochs=epochs, patience=patience, least=schedule.least // self.steps)
 
     @property
     def cache_key(self) -> tuple[object, ...]:

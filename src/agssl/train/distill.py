@@ -84,7 +84,7 @@ def train_student(
     learns = torch.nn.ModuleList(pupil.learns for pupil in pupils)
     schedule, score = training.schedule, problems[0].score
     if fixed_epochs is not None:
-        schedule, score = replace(schedule, epochs=fixed_epochs, patience=None), by_epoch
+        schedule, score = replace(schedule, epochs=fixed_epochs, patience=None, least=0), by_epoch
 
     def losses(epoch: int, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         for pupil, stream in zip(pupils, streams(rng, problems), strict=True):

@@ -33,6 +33,7 @@ class Schedule:
     weight_decay: float = 5e-4
     epochs: int = 500
     patience: int | None = None  # stop after this many epochs without a better validation result
+    least: int = 0  # epochs before one may be taken for the best
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,10 @@ def train(
     optimizer = Adam(parameters, schedule.lr, schedule.weight_decay)
     history = [] if checkpoint is None else checkpoint.load(best, optimizer)
     world = World.current()
+    least = min(schedule.least, schedule.epochs - 1)
     yield from history
     for epoch in range(len(history), schedule.epochs):
-        if schedule.patience is not None and epoch - best.epoch > schedule.patience:
+        if schedule.patience is not None and epoch - max(best.epoch, least) > schedule.patience:
             break
         steps: list[Record] = []
         for losses in objective.losses(epoch, rng.child(epoch)):
@@ -103,7 +105,8 @@ def train(
         record: Record = {"epoch": epoch} | _means(steps)
         record |= world.broadcast(functools.partial(objective.evaluate, record))
         check_finite(record, stage, schedule)
-        best.offer(epoch, objective.score(record), module, record)
+        if epoch >= least:
+            best.offer(epoch, objective.score(record), module, record)
         if checkpoint is not None:
             checkpoint.add(record, best, optimizer)
         yield record

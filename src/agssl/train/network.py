@@ -139,7 +139,8 @@ def train_network(
         return best
 
     if tasks and strategy == "pf":  # which reads no label, so that it is done once for all folds
-        yield from run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain"), mix), training, 1)
+        before = replace(training, schedule=replace(training.schedule, least=0))
+        yield from run(Stage(f"{stage} pre-train", tasks, False, by_loss, rng.child("pretrain"), mix), before, 1)
         for model, stream in zip(models, streams(rng, problems), strict=True):
             fresh = Network(model.shape, stream.child("fine-tune"))  # pre-training has not touched the class head
             model.load_state_dict(models[0].state_dict())
@@ -147,7 +148,7 @@ def train_network(
         tasks = tasks if mix.keeps_tasks else ()
     score = problems[0].score
     if fixed_epochs is not None:
-        schedule = replace(training.schedule, epochs=fixed_epochs, patience=None)
+        schedule = replace(training.schedule, epochs=fixed_epochs, patience=None, least=0)
         training, score = replace(training, schedule=schedule), by_epoch
     best = yield from run(Stage(stage, tasks, True, score, rng.child("train"), mix), training, len(problems))
     return Trained.of(problems, models, best.record, history)

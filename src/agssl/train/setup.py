@@ -19,6 +19,8 @@ from agssl.train.batches import Batches
 from agssl.train.loop import Schedule
 from agssl.train.problem import Problem
 
+LEAST, ENOUGH = 50, 200  # epochs where hardly a label is held out, and labels from which on any epoch may be the best
+
 
 def shape_of(graph: Graph, settings: Settings) -> Shape:
     """What a network looks like that these settings ask for on this graph."""
@@ -110,6 +112,16 @@ def schedule_of(settings: Settings) -> Schedule:
     return Schedule(settings.lr, settings.weight_decay, settings.epochs, settings.patience)
 
 
+def least_epochs(graph: Graph) -> int:
+    """How long networks train before an epoch may be taken for the best, where folds choose it.
+
+    By ten held-out labels, a network that has hardly begun to learn is as good as any.
+    """
+    if graph.split is None or graph.split.fold is None:
+        return 0
+    return max(0, round(LEAST * (1 - len(graph.split.val) / ENOUGH)))
+
+
 def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> Batches | None:
     """How the graph is cut into mini-batches; None: not at all."""
     if settings.batch in ("auto", "full"):
@@ -122,5 +134,5 @@ def batches_of(graph: Graph, settings: Settings, cache: Path | None = None) -> B
 
 def schedule_on(graph: Graph, settings: Settings) -> Schedule:
     """The schedule of every network on a graph; mini-batches make for fewer epochs."""
-    schedule, batches = schedule_of(settings), batches_of(graph, settings)
+    schedule, batches = replace(schedule_of(settings), least=least_epochs(graph)), batches_of(graph, settings)
     return schedule if batches is None else batches.schedule(schedule)
