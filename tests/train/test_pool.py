@@ -256,6 +256,11 @@ class TestRounds:
         context = context_of(blocks_graph(), teachers=("auto",), alpha=None)
         assert try_teacher(context, "labels@ppr") is None and try_teacher(context, "labels@gcn") is not None
 
+    def test_attention_over_very_many_edges_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("agssl.train.pool.MOST_HELD", 10)
+        context = context_of(blocks_graph(), teachers=("auto",), alpha=None)
+        assert try_teacher(context, "labels@gat") is None and try_teacher(context, "labels@gcn") is not None
+
 
 def test_greedy_takes_what_complements() -> None:
     said = np.array([[0.9, 0.9, 0.2, 0.2], [0.2, 0.2, 0.9, 0.9], [0.5, 0.5, 0.5, 0.5], [0.1, 0.1, 0.1, 0.1]])

@@ -38,6 +38,7 @@ TINY = 1e-9
 VARIANTS = ("", ":feature_norm=l2", ":input_dropout=0")  # of what is read of features, tried on the first scouts
 CLOSE = 0.1  # of the least log-loss, within which a scout is not clearly worse
 MOST_MADE = 6e7  # numbers that an encoder may make of the features to be tried
+MOST_HELD = 2.5e7  # numbers that a step may hold for the edges: with more, attention takes several times a GCN's step
 COSTS = {"mlp": 0.5, "appnp": 3.0, "gpr": 3.0, "gat": 3.0}  # of a step in units of a GCN's, about; of others 1
 
 
@@ -152,9 +153,11 @@ def _check_size(context: Context, text: str) -> None:
     if is_simple(spec.encoder):
         return
     settings, graph = context.settings.of_network(spec.encoder, spec.settings), context.problem.graph
-    made, _ = blueprint(shape_of(graph, settings)).made(graph)
-    if made > MOST_MADE:
-        raise GraphError(f"{spec.encoder} would make {made:.1e} numbers of {graph.name}")
+    encoder = blueprint(shape_of(graph, settings))
+    made, _ = encoder.made(graph)
+    held = encoder.entry_numbers * (len(graph.indices) + graph.num_nodes)
+    if made > MOST_MADE or held > MOST_HELD:
+        raise GraphError(f"{spec.encoder} would make {made:.1e} numbers of {graph.name}, and {held:.1e} in a step")
 
 
 def select(candidates: Sequence[Tried], context: Context) -> list[tuple[float, bool]]:
