@@ -1,4 +1,4 @@
-"""What README and docs/results.md show of `agssl bench table1`: writes their tables, and docs/gains.png.
+"""What README shows of `agssl bench graphs` and docs/results.md of `table1`: writes their tables, and docs/gains.png.
 
     python benchmarks/readme.py [--readme FILE] [--page FILE] [--picture FILE]
 
@@ -16,7 +16,9 @@ from matplotlib.figure import Figure
 
 from agssl.bench import paper
 from agssl.bench.accuracy import choose_scheme
+from agssl.bench.graphs import outcomes_of
 from agssl.bench.methods import TABLE_METHODS
+from agssl.bench.outcomes import BEST, difference
 from agssl.bench.records import Records
 from agssl.bench.scope import PAPER_DATASETS, Scope, title_of
 from agssl.bench.style import line_style
@@ -29,8 +31,11 @@ HEADER = (
     "| | seeds | GCN | single teachers | Average | LF | TS | chosen | over GCN | over Average | minus the paper "
     "| paper: GCN, LF, TS |"
 )
-SHORT_HEADER = "| | GCN | average of the teachers | AGSSL | gain over GCN, with 95% interval |"
-SHORT = ("cora", "citeseer", "pubmed", "photo", "computers")
+SHORT_HEADER = (
+    "| | seeds | logistic regression | GCN | AGSSL | AGSSL, `--effort quick` | AGSSL over the best simple baseline |"
+)
+SHORT_NAMES = ("logistic, X", "GCN", "AGSSL auto", "AGSSL quick")
+SHORT = ("cora", "citeseer", "practice/acm.npz", "practice/blogcatalog.npz", "practice/texas.npz")
 SERIES = {"mean single teacher": PAPER_TASKS} | {label: (method,) for label, method in NAMES.items()}
 
 
@@ -42,7 +47,7 @@ def main() -> None:
     args = parser.parse_args()
     records, scope = Records(ROOT / "results" / "bench"), Scope(strategies=("jt",))
     put(args.page, HEADER, [table_row(dataset, scope, records) for dataset in PAPER_DATASETS])
-    put(args.readme, SHORT_HEADER, [short_row(dataset, scope, records) for dataset in SHORT])
+    put(args.readme, SHORT_HEADER, [short_row(graph, records) for graph in SHORT])
     draw(scope, records, args.picture)
 
 
@@ -55,17 +60,18 @@ def put(path: Path, header: str, rows: list[str | None]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def short_row(dataset: str, scope: Scope, records: Records) -> str | None:
-    """A line of README's table: LF or TS, as validation accuracy says; None where a method is missing."""
-    names = ("gcn", "average", "agssl-lf", "agssl-ts")
-    found = {name: accuracies(records.of(scope.cells(TABLE_METHODS[name], dataset))) for name in names}
-    if not all(found.values()):
+def short_row(graph: str, records: Records) -> str | None:
+    """A line of README's table, means over the seeds that all of its methods have; None where there are none."""
+    found = outcomes_of(Scope(), records, graph)
+    if not {*SHORT_NAMES, BEST} <= found.keys():
         return None
-    chosen = choose_scheme(scope, records, dataset, "jt", paper.table1)
-    assert chosen.scheme is not None
-    shown = ("gcn", "average", chosen.scheme.title.lower())
-    means = (f"{float(np.mean(list(found[name].values()))):.2f}" for name in shown)
-    return f"| {' | '.join([title_of(dataset), *means, gain(chosen.entry)])} |"
+    shown = [found[name].scores for name in SHORT_NAMES]
+    seeds = sorted(set.intersection(*map(set, shown)))
+    if not seeds:
+        return None
+    means = (f"{np.mean([scores[seed] for seed in seeds]):.1f}" for scores in shown)
+    best, over = found[BEST], difference(found["AGSSL auto"], found[BEST])
+    return f"| {' | '.join([title_of(graph), str(len(seeds)), *means, f'{over} ({best.chosen})'])} |"
 
 
 def table_row(dataset: str, scope: Scope, records: Records) -> str | None:

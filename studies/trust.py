@@ -2,6 +2,7 @@
 
     python studies/trust.py --datasets cora,texas --seeds 100-102 --pools paper,auto
     python studies/trust.py --table --seeds 0-9
+    python studies/trust.py --summary --seeds 0-9     # the table of docs/trust.md
 
 Each arm of a cell (graph, seed, pool) is one record of studies/results/trust.jsonl; what is there is not run again, and
 teachers that were trained are kept in `--keep`, so an interrupted run goes on. Graphs are named datasets or those of
@@ -236,8 +237,53 @@ def table(seeds: list[int], pool: str) -> str:
     return "\n".join(lines)
 
 
+def summary(seeds: list[int], pool: str) -> str:
+    """One table of what matters, graphs side by side: means over the seeds that `both`, Average and the GCN have."""
+    found = _rows(seeds, pool)
+    common = {
+        name: sorted(set.intersection(*(set(found.get((name, arm), {})) for arm in ("both", "average", "gcn"))))
+        for name in dict.fromkeys(graph for graph, _ in found)
+    }
+    graphs = [name for name, here in common.items() if here]
+
+    def mean(graph: str, arm: str, *path: str) -> float | None:
+        here = found.get((graph, arm), {})
+        return _mean({seed: here[seed] for seed in common[graph] if seed in here}, *path)
+
+    def cells(arm: str, *paths: tuple[str, ...], form: str = ".3f", scale: float = 1) -> list[str]:
+        each = [[mean(graph, arm, *path) for path in paths] for graph in graphs]
+        return [", ".join("" if v is None else format(scale * v, form) for v in values) for values in each]
+
+    def gained(graph: str) -> str:
+        both, average = found[graph, "both"], found[graph, "average"]
+        return interval(
+            [both[s]["integrated"]["accuracy"] - average[s]["integrated"]["accuracy"] for s in common[graph]]
+        )
+
+    there = [("trust", key) for key in ("most_trusted", "best_single", "majority")]
+    sets = (("sets", "coverage"), ("sets", "mean_size"))
+    rows = {
+        "seeds": [str(len(common[graph])) for graph in graphs],
+        "pairs right, `ts`": cells("ts", ("trust", "pairs_right"), form=".2f"),
+        "pairs right, `both`": cells("both", ("trust", "pairs_right"), form=".2f"),
+        "there, in %: most trusted, best single, majority": cells("both", *there, form=".1f", scale=100),
+        "teachers together, `both` minus `average`, points": [gained(graph) for graph in graphs],
+    }
+    for arm in ("average", "lf", "ts", "both"):
+        rows[f"accuracy of the student, `{arm}`"] = cells(arm, ("accuracy",), form=".1f", scale=100)
+    for arm, title in zip(BASELINES, ("GCN", "GCN calibrated", "GCN with Correct & Smooth"), strict=True):
+        rows[title] = cells(arm, ("accuracy",), form=".1f", scale=100)
+    rows["ECE of `both`, as trained and calibrated"] = cells("both", ("raw_ece",), ("ece",))
+    rows["log-loss of `both`, as trained and calibrated"] = cells("both", ("raw_log_loss",), ("log_loss",))
+    rows["log-loss of `ts`, as trained and calibrated"] = cells("ts", ("raw_log_loss",), ("log_loss",))
+    rows["sets of `both` at 0.9: coverage, mean size"] = cells("both", *sets, form=".2f")
+    rows["sets of the GCN calibrated"] = cells("gcn calibrated", *sets, form=".2f")
+    lines = ["| | " + " | ".join(graphs) + " |", "|---" * (len(graphs) + 1) + "|"]
+    return "\n".join(lines + [f"| {name} | {' | '.join(row)} |" for name, row in rows.items()])
+
+
 def main() -> None:
-    """Measure, or print the table."""
+    """Measure, or print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default=",".join(SEVEN))
     parser.add_argument("--seeds", default="100", help="first and last")
@@ -245,9 +291,13 @@ def main() -> None:
     parser.add_argument("--arms", default=",".join((*INTEGRATIONS, "gcn")))
     parser.add_argument("--keep", type=Path, default=Path("runs/trust-study"), help="where trained teachers are kept")
     parser.add_argument("--table", action="store_true", help="print the tables and leave")
+    parser.add_argument("--summary", action="store_true", help="print one short table and leave")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
     seeds, pools = list(range(int(first), int(last or first) + 1)), args.pools.split(",")
+    if args.summary:
+        print("\n\n".join(summary(seeds, pool) for pool in pools))
+        return
     if args.table:
         print("\n\n".join(table(seeds, pool) for pool in pools))
         return
