@@ -146,7 +146,7 @@ def plot(path: Path) -> None:
             here = [record for record in found if (record["graph"], record["arm"]) == (graph, arm)]
             sizes = sorted({int(record["labels"]) for record in here})
             means = [100 * np.mean([r["accuracy"] for r in here if int(r["labels"]) == size]) for size in sizes]
-            if sizes:
+            if len(sizes) > 1:
                 panel.plot(sizes, means, label=arm, color=colour, marker=marker, markersize=4)
         panel.set_xscale("log")
         panel.set_xticks([10, 20, 50, 100, 200], ["10", "20", "50", "100", "200"])

@@ -104,6 +104,9 @@ def _render(scope: Scope, records: Records) -> Rendered:
 
 def draw_labels_needed(found: Mapping[str, list[Entry]]) -> Figure:
     """Accuracy against labels of a class, a panel for each table."""
+    found = {
+        table: entries for table, entries in found.items() if any(one.mean is not None for one in entries)
+    } or found
     figure = new_figure(5 * len(found), 3.8)
     for axes, (table, entries) in zip(figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True):
         for row in dict.fromkeys(entry.row for entry in entries):
