@@ -1,8 +1,9 @@
-"""What README shows of `agssl bench graphs` and docs/results.md of `table1`: writes their tables, and docs/gains.png.
+"""What README, docs/pool.md and docs/results.md show of records: writes their tables, and docs/gains.png.
 
-    python benchmarks/readme.py [--readme FILE] [--page FILE] [--picture FILE]
+    python benchmarks/readme.py [--readme FILE] [--page FILE] [--pool FILE] [--picture FILE]
 
-All are made of the records in results/bench. A dataset that lacks one of the table's methods is left out.
+All are made of the records in results/bench; in docs/pool.md, GCN and the paper's pool are those of
+studies/trust.py. A dataset that lacks one of the table's methods is left out.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from agssl.base.jsonl import read_json_lines
 from agssl.bench import paper
 from agssl.bench.accuracy import choose_scheme
 from agssl.bench.graphs import outcomes_of
@@ -36,6 +39,14 @@ SHORT_HEADER = (
 )
 SHORT_NAMES = ("logistic, X", "GCN", "AGSSL auto", "AGSSL quick")
 SHORT = ("cora", "citeseer", "practice/acm.npz", "practice/blogcatalog.npz", "practice/texas.npz")
+POOL_HEADER = "| | best simple | paper's pool | auto | quick | auto over best simple |"
+POOL_GRAPHS = (
+    *(f"practice/{name}.npz" for name in ("texas", "wisconsin", "chameleon_filtered", "actor", "twitch_en")),
+    *(f"practice/{name}.npz" for name in ("minesweeper", "blogcatalog", "cora_ml", "acm")),
+    *("cora", "citeseer"),
+)
+SEVEN_HEADER = "| | seeds | GCN | paper's pool | auto | quick |"
+SEVEN = ("cora", "citeseer", "pubmed", "photo", "cs", "physics", "computers")
 SERIES = {"mean single teacher": PAPER_TASKS} | {label: (method,) for label, method in NAMES.items()}
 
 
@@ -43,11 +54,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--readme", type=Path, default=ROOT / "README.md", help="the file with the short table")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "results.md", help="the file with the whole table")
+    pool = ROOT / "docs" / "pool.md"
+    parser.add_argument("--pool", type=Path, default=pool, help="the file with the tables of the pool")
     parser.add_argument("--picture", type=Path, default=ROOT / "docs" / "gains.png", help="the picture to draw")
     args = parser.parse_args()
     records, scope = Records(ROOT / "results" / "bench"), Scope(strategies=("jt",))
     put(args.page, HEADER, [table_row(dataset, scope, records) for dataset in PAPER_DATASETS])
     put(args.readme, SHORT_HEADER, [short_row(graph, records) for graph in SHORT])
+    put(args.pool, POOL_HEADER, [pool_row(graph, records) for graph in POOL_GRAPHS])
+    study = [record for _, record in read_json_lines(ROOT / "studies" / "results" / "trust.jsonl")]
+    put(args.pool, SEVEN_HEADER, [seven_row(graph, records, study) for graph in SEVEN])
     draw(scope, records, args.picture)
 
 
@@ -72,6 +88,42 @@ def short_row(graph: str, records: Records) -> str | None:
     means = (f"{np.mean([scores[seed] for seed in seeds]):.1f}" for scores in shown)
     best, over = found[BEST], difference(found["AGSSL auto"], found[BEST])
     return f"| {' | '.join([title_of(graph), str(len(seeds)), *means, f'{over} ({best.chosen})'])} |"
+
+
+def pool_row(graph: str, records: Records) -> str | None:
+    """A line of the pool's table; in brackets how many seeds there are, where these are not five."""
+    found = outcomes_of(Scope(), records, graph)
+    if not {BEST, "AGSSL auto"} <= found.keys():
+        return None
+
+    def mean(title: str) -> str:
+        scores = found[title].scores if title in found else {}
+        return f"{np.mean(list(scores.values())):.1f}" + f" ({len(scores)})" * (len(scores) != 5) if scores else ""
+
+    best = found[BEST]
+    means = [f"{best.mean:.1f} ({best.chosen})", *map(mean, ("AGSSL paper", "AGSSL auto", "AGSSL quick"))]
+    return f"| {' | '.join([title_of(graph), *means, str(difference(found['AGSSL auto'], best))])} |"
+
+
+def seven_row(graph: str, records: Records, study: list[dict[str, Any]]) -> str | None:
+    """A line of the paper's graphs, on the seeds that the pool and the study of trust have; the study's may lack."""
+    found = outcomes_of(Scope(), records, graph)
+    if not {"AGSSL auto", "AGSSL quick"} <= found.keys():
+        return None
+    auto, quick = found["AGSSL auto"].scores, found["AGSSL quick"].scores
+    arms = {
+        arm: {r["seed"]: 100 * r["accuracy"] for r in study if (r["graph"], r["arm"]) == (graph, arm)}
+        for arm in ("gcn", "lf", "ts")
+    }
+    known = sorted(set(auto) & set(quick) & set(arms["gcn"]) & set(arms["ts"]))
+    seeds = known or sorted(set(auto) & set(quick))
+    mean = lambda scores: float(np.mean([scores[seed] for seed in seeds]))  # noqa: E731
+    theirs = ["", ""]
+    if known:
+        best = max((mean(arms[arm]), arm) for arm in ("lf", "ts") if set(seeds) <= set(arms[arm]))
+        theirs = [f"{mean(arms['gcn']):.1f}", f"{best[0]:.1f} ({best[1].upper()})"]
+    cells = [title_of(graph), str(len(seeds)), *theirs, f"{mean(auto):.1f}", f"{mean(quick):.1f}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def table_row(dataset: str, scope: Scope, records: Records) -> str | None:

@@ -227,10 +227,10 @@ def test_same_bits_keeps_fits_apart_by_their_options(as_module: Callable):
 
 def test_readme_and_results_have_the_tables_of_the_records(run: Run, tmp_path: Path):
     pytest.importorskip("matplotlib")
-    pages = {"README.md": ROOT / "README.md", "results.md": ROOT / "docs" / "results.md"}
+    pages = {"README.md": ROOT / "README.md"} | {name: ROOT / "docs" / name for name in ("results.md", "pool.md")}
     for name, path in pages.items():
         shutil.copy(path, tmp_path / name)
-    done = run("readme", "--readme", "README.md", "--page", "results.md", "--picture", "gains.png")
+    done = run("readme", "--readme", "README.md", "--page", "results.md", "--pool", "pool.md", "--picture", "gains.png")
     assert done.returncode == 0, done.stderr
     for name, path in pages.items():
         assert (tmp_path / name).read_text(encoding="utf-8") == path.read_text(encoding="utf-8")

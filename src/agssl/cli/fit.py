@@ -104,7 +104,8 @@ def run_fit(args: argparse.Namespace) -> int:
     check_workers(args, plan.settings)
     if not args.checkpoint >= 0:
         raise SettingsError(f"checkpoint = {args.checkpoint}, but it is a number of seconds, 0 or more")
-    if args.jobs != 1 and cores() > 1 and not with_ray(args) and plan.settings.method == "agssl":
+    quick = plan.settings.effort == "quick" and len(plan.seeds) == 1  # over before another process is of use
+    if args.jobs != 1 and cores() > 1 and not with_ray(args) and plan.settings.method == "agssl" and not quick:
         warm_up("agssl.fitting.seeds")
     from agssl.base.system import peak_mb
     from agssl.fitting.job import Job, check
