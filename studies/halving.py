@@ -54,7 +54,8 @@ def main() -> None:
 def measure(dataset: str, seed: int, choice: str, folder: Path) -> dict[str, object]:
     """The record of one fit."""
     epochs, patience = choice.split("/")
-    given = {"alpha_epochs": None if epochs == "none" else int(epochs), "patience": int(patience)}
+    given = {"teachers": ("paper",), "integration": "ts", "patience": int(patience)}
+    given["alpha_epochs"] = None if epochs == "none" else int(epochs)
     settings, _ = settings_for(dataset, given)
     graph = split_for(load_dataset(dataset), "auto", seed)
     where = Resources(folder / "cache", CheckpointStore(folder / "stages", every=1e9, min_seconds=0))

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
 from agssl.base.errors import TrainingError
 from agssl.base.rng import Rng
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Objective, Schedule, by_loss, by_validation, train
+from agssl.train.loop import Objective, Plateau, Schedule, by_loss, by_validation, train
 
 
 def run(
@@ -70,8 +72,26 @@ def test_ties_go_to_the_lower_loss_and_then_to_the_earlier_epoch() -> None:
 def test_patience_stops_after_that_many_epochs_without_a_better_one() -> None:
     scores = [(0.1, 1.0), (0.5, 1.0)] + [(0.2, 1.0)] * 20
     records, best, _ = run(scores, patience=3)
-    assert len(records) == 5
+    assert len(records) == 5  # means of up to three: 0.1, 0.3, 0.27, 0.3, 0.2
     assert best.epoch == 1
+
+
+def test_one_lucky_epoch_does_not_end_a_training_that_gets_better() -> None:
+    scores = [(0.2 if epoch == 3 else 0.01 * epoch, 1.0) for epoch in range(60)]
+    records, best, _ = run(scores, patience=10)
+    assert len(records) == 60 and best.epoch == 59
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=80), st.integers(1, 30), st.integers(0, 20))
+def test_a_plateau_is_where_the_mean_of_the_last_epochs_does_not_rise(
+    values: list[float], patience: int, least: int
+) -> None:
+    plateau, over = Plateau(patience), min(20, patience)
+    means = [sum(part := values[max(0, end - over) : end]) / len(part) for end in range(1, len(values) + 1)]
+    for epoch, value in enumerate(values):
+        plateau.hear((value, 0.0))
+        top = means.index(max(means[: epoch + 1]))
+        assert plateau.reached(least) == (epoch + 1 - max(top, least) > patience)
 
 
 def test_no_epoch_is_the_best_before_the_least_and_patience_counts_from_there() -> None:

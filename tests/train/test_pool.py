@@ -240,6 +240,12 @@ class TestRounds:
         assert not next_round(settings, found | likely | dict.fromkeys(tasks, 1.0))
         assert best_networks(found | likely, 1) == ["appnp"]
 
+    def test_no_task_is_trained_on_attention_where_another_encoder_is_near(self) -> None:
+        found = {"labels@gat": 0.5, "labels@gcn": 0.54, "labels@sage": 0.7}
+        assert best_networks(found, 3) == ["gat", "gcn"]
+        assert best_networks(found, 3, cost=3.0) == ["gcn"]
+        assert best_networks(found | {"labels@gcn": 0.6}, 3, cost=3.0) == ["gat"]
+
     def test_a_quick_one_has_no_tasks_and_the_best_more_of_all(self) -> None:
         sizes = {effort: sum(round_sizes(Settings(effort=effort))) for effort in EFFORTS}
         assert sizes["quick"] < sizes["standard"] < sizes["best"]

@@ -50,7 +50,8 @@ class Contender:
         method = Method(self.name, self.title, self.changes or {"method": "gcn"})
         if method.missing() is not None:
             return []
-        settings, config = Settings().replace(**{**scope.changes, **method.changes}), None
+        patience = {"patience": 100} if self.simple else {}  # more than AGSSL has
+        settings, config = Settings().replace(**{**patience, **scope.changes, **method.changes}), None
         if self.configs:
             settings, config = method.settings(graph, "jt", scope.configs, scope.changes)
         seeds = range(SEEDS) if scope.seeds is None else scope.seeds

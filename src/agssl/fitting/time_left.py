@@ -9,18 +9,18 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, median
 
 from agssl.config import Settings
 from agssl.fitting.schedule import Schedule, Unit, teacher_alphas
 from agssl.pretext.prepare import alphas_of
 from agssl.store.checkpoints import Record
+from agssl.train.loop import Plateau, by_loss, by_metric
 from agssl.train.loop import Schedule as Epochs
-from agssl.train.loop import by_loss, by_metric
 from agssl.train.pool import round_sizes
 
-GUESS = 2.5  # epochs of a training, in units of its patience, before one has ended
+GUESS, WAITED = 100, 1.5  # epochs of a training before one has ended: so many, and so many times its patience
 REPLAYED = 2e-4  # seconds of an epoch, below which it was found and not trained
 STUDENT = 1.2  # a student's seconds an epoch, in units of a teacher's
 BETTER = 0.3  # more epochs than those that are sure to come, since a better one may be among them
@@ -83,7 +83,7 @@ class Running:
     begun: float  # when its first epoch ended
     now: float  # when its last one did
     epochs: int = 0
-    best: int = 0  # how many there were before the best
+    plateau: Plateau = field(default_factory=lambda: Plateau(None))
     score: tuple[float, float] = (float("-inf"), 0.0)
     accuracy: float | None = None  # the best so far
 
@@ -148,11 +148,12 @@ class TimeLeft:
                 del left[: left.index(stage)]  # what is before it was left out
             elif closed is not None:  # a teacher of an automatic pool, whose name was not known before
                 del left[:1]
-            run = self.running = Running(stage, now, now)
+            run = self.running = Running(stage, now, now, plateau=Plateau(self.epochs.patience))
         run.now, run.epochs = now, run.epochs + 1
         score = self.score(record) if "val_loss" in record else by_loss(record)
+        run.plateau.hear(score)
         if score > run.score:
-            run.score, run.best, run.accuracy = score, run.epochs - 1, record.get("val_accuracy")
+            run.score, run.accuracy = score, record.get("val_accuracy")
         if run.rate is not None and run.rate > REPLAYED:
             self.rates[stage] = run.rate
         return closed
@@ -217,7 +218,7 @@ class TimeLeft:
         if run is None:
             return self._sum(self.here[unit])
         rate, patience = self._rate(run.stage), self.epochs.patience
-        surely = 0 if patience is None else run.best + patience + 2
+        surely = 0 if patience is None else run.plateau.top + patience + 2
         more = BETTER * max(0, surely - run.epochs)
         epochs = min(self.epochs.epochs, max(self._count(), surely + more))
         return rate * max(0.0, epochs - run.epochs) + self._sum(later)
@@ -246,5 +247,5 @@ class TimeLeft:
     def _count(self) -> float:
         """Epochs of a training: those of the ones that have ended and, as one more, what was guessed before."""
         most, patience = self.epochs.epochs, self.epochs.patience
-        guess = most if patience is None else min(most, GUESS * patience)
+        guess = most if patience is None else min(most, GUESS + WAITED * patience)
         return min(most, fmean([guess, *self.counts]))

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from agssl.base.registry import Registry
 from agssl.base.rng import Rng
 from agssl.integrate.calibration import Calibration, calibration
+from agssl.ops.softmax import softmax
 
 BLOCK = 1 << 16  # nodes that lambda is worked out for at a time, after training
 
@@ -112,7 +113,7 @@ class Integrator(nn.Module):
             teachers: logits [K, n, C].
             nodes: which nodes of the fitted graph these are, [n]; without it, they may be of any graph.
         """
-        return torch.softmax(self.scores(student, teachers), dim=1)
+        return softmax(self.scores(student, teachers))
 
     def answer(self, weights: Tensor, probabilities: Tensor, nodes: Tensor, tau: float) -> Tensor:
         """What the student is told of these nodes of the fitted graph, p [n, C]; by default the mean by lambda (Eq. 4).
@@ -143,7 +144,7 @@ def all_weights(integrator: Integrator, student: Tensor, teachers: Tensor, *, fi
 
 def integrated(weights: Tensor, teachers: Tensor, tau: float) -> Tensor:
     """p_i = sum_k lambda(k, i) softmax(h_i^(k) / tau), [n, C] (Eq. 4)."""
-    return mixed(weights, torch.softmax(teachers / tau, dim=-1))
+    return mixed(weights, softmax(teachers / tau))
 
 
 def mixed(weights: Tensor, probabilities: Tensor) -> Tensor:

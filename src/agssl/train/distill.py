@@ -14,6 +14,7 @@ from agssl.base.rng import Rng
 from agssl.base.world import World, wrap_ddp
 from agssl.encoders import Network
 from agssl.integrate.base import Integrator, Knowledge, all_weights, shrinkage, weight_loss
+from agssl.ops.softmax import kl_divergence, softmax
 from agssl.store.checkpoints import Best, Record
 from agssl.train.evaluate import evaluate
 from agssl.train.loop import Objective, Training, by_epoch, train
@@ -24,7 +25,7 @@ from agssl.train.problem import Problem
 def distill_kl(logits: Tensor, target: Tensor, tau: float) -> Tensor:
     """tau^2/N sum_i KL(p_i || softmax(z_i / tau)) (Eq. 4; direction as in App. B), p detached from the graph."""
     # tau**2 gives back the gradient scale that softening took
-    return tau**2 * F.kl_div(torch.log_softmax(logits / tau, dim=1), target, reduction="batchmean")
+    return tau**2 / len(logits) * kl_divergence(logits / tau, target)
 
 
 TINY = 1e-12  # of a probability, before its logarithm is taken
@@ -82,6 +83,7 @@ def train_student(
         _Pupil(lesson, how, tasks, stream) for lesson, stream in zip(lessons, streams(rng, problems), strict=True)
     ]
     learns = torch.nn.ModuleList(pupil.learns for pupil in pupils)
+    buckets = torch.from_numpy(degree_buckets(problems[0].graph.degree))
     schedule, score = training.schedule, problems[0].score
     if fixed_epochs is not None:
         schedule, score = replace(schedule, epochs=fixed_epochs, patience=None, least=0), by_epoch
@@ -95,8 +97,7 @@ def train_student(
         if fixed_epochs is None:
             figures = evaluate(problems, [pupil.model for pupil in pupils]) | _squared_errors(pupils)
         weights = torch.cat([pupil.weights_now[pupil.seen_now] for pupil in pupils])
-        buckets = degree_buckets(problems[0].graph.degree)
-        return figures | _weights_record(weights, np.concatenate([buckets[p.seen_now.numpy()] for p in pupils]))
+        return figures | _weights_record(weights, torch.cat([buckets[pupil.seen_now] for pupil in pupils]))
 
     checkpoint = None
     if training.checkpoints is not None:
@@ -145,6 +146,7 @@ class _Pupil:
         self.elder = None if lesson.previous is None else torch.softmax(lesson.previous / how.tau, dim=1)
         logits = self.knowledge.logits
         self.probabilities = torch.softmax(logits / how.tau, dim=-1) if self.problem.batches is None else None
+        self.always: tuple[Tensor, Tensor] | None = None  # lambda and target of all nodes, where neither changes
         # What each node was last told. An epoch's figures are of the nodes in its steps: nothing else is known of it.
         teachers, nodes, classes = logits.shape
         self.everyone = torch.arange(nodes, device=logits.device)
@@ -163,13 +165,9 @@ class _Pupil:
         assert logits is not None
         seen = logits if how.student_gradient else logits.detach()
         integrator.step(rng.child("integrator"))
-        at = self.everyone if known is None else known
-        weights = integrator(seen, here.logits, at)
-        # Detached: lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
-        says = torch.softmax(here.logits / how.tau, dim=-1) if self.probabilities is None else self.probabilities
-        target = integrator.answer(weights.detach(), says, at, how.tau)
-        if self.elder is not None:
-            target = (target + (self.elder if known is None else self.elder.index_select(0, known))) / 2
+        # lambda learns from L_W alone, or the teachers would be chosen for being easy to follow.
+        with torch.set_grad_enabled(how.shrinkage > 0):
+            weights, target = self.told(seen, here, known)
         here_at = slice(None) if known is None else known
         self.weights_now[here_at], self.target_now[here_at] = weights.detach().cpu(), target.cpu()
         self.seen_now[here_at] = True
@@ -185,8 +183,25 @@ class _Pupil:
         if integrator.learns:
             heldout = integrator(seen.index_select(0, here.nodes), here.heldout)
             losses["weights"] = weight_loss(heldout, here.heldout, here.labels, how.tau)
-            total = total + losses["weights"] + how.shrinkage * shrinkage(weights)
+            total = total + losses["weights"]
+            if how.shrinkage > 0:
+                total = total + how.shrinkage * shrinkage(weights)
         return losses | {"loss": total}
+
+    def told(self, student: Tensor, here: Knowledge, known: Tensor | None) -> tuple[Tensor, Tensor]:
+        """lambda [n, K], and what the student is told, [n, C], of the nodes of a step (`known`; None: all)."""
+        if self.always is not None and known is None:
+            return self.always
+        integrator, tau = self.integrator, self.how.tau
+        at = self.everyone if known is None else known
+        weights = integrator(student, here.logits, at)
+        says = softmax(here.logits / tau) if self.probabilities is None else self.probabilities
+        target = integrator.answer(weights.detach(), says, at, tau)
+        if self.elder is not None:
+            target = (target + (self.elder if known is None else self.elder.index_select(0, known))) / 2
+        if integrator.settled and known is None:
+            self.always = weights.detach(), target
+        return weights, target
 
     def epoch(self, rng: Rng) -> Iterator[Mapping[str, Tensor]]:
         """The losses of the steps of an epoch; each step is taken before the next is asked for."""
@@ -248,13 +263,13 @@ def degree_buckets(degree: np.ndarray) -> np.ndarray:
     return np.searchsorted(BUCKETS, degree, side="right") - 1
 
 
-def _weights_record(weights: Tensor, buckets: np.ndarray) -> Record:
+def _weights_record(weights: Tensor, buckets: Tensor) -> Record:
     """Mean lambda of each teacher, over all nodes and by degree bucket."""
-    at = torch.from_numpy(buckets).to(weights.device)
-    count = torch.bincount(at, minlength=len(BUCKETS)).to(weights.dtype)
-    sums = weights.new_zeros(len(BUCKETS), weights.shape[1]).index_add_(0, at, weights)
+    count = torch.bincount(buckets, minlength=len(BUCKETS))
+    sums = weights.new_zeros(len(BUCKETS), weights.shape[1]).index_add_(0, buckets, weights)
     record = {f"lambda{k}": value for k, value in enumerate(weights.mean(0).tolist())}
-    for bucket in np.unique(buckets):
-        for k, value in enumerate((sums[bucket] / count[bucket]).tolist()):
+    means, counts = (sums / count[:, None].to(weights.dtype)).tolist(), count.tolist()
+    for bucket in filter(counts.__getitem__, range(len(BUCKETS))):
+        for k, value in enumerate(means[bucket]):
             record[f"lambda{k}_degree{BUCKETS[bucket]}"] = value
     return record

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class Schedule:
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 500
-    patience: int | None = None  # stop after this many epochs without a better validation result
+    patience: int | None = None  # stop after this many epochs without a better validation result, see `Plateau`
     least: int = 0  # epochs before one may be taken for the best
 
 
@@ -59,6 +60,35 @@ class Objective:
     losses: Callable[[int, Rng], Iterable[Mapping[str, Tensor]]]
     score: Score
     evaluate: Callable[[Record], Record] = lambda record: {}
+
+
+OVER = 20  # epochs whose scores are averaged, since single ones go up and down by chance
+
+
+class Plateau:
+    """Whether patience is at its end: so many epochs have not raised the mean score of the last few.
+
+    Args:
+        patience: epochs to wait; None: for ever. Of one below `OVER`, as many epochs are averaged.
+    """
+
+    def __init__(self, patience: int | None) -> None:
+        self.patience = patience
+        self.last: deque[tuple[float, float]] = deque(maxlen=OVER if patience is None else min(OVER, patience))
+        self.epochs, self.top = 0, 0  # those that there were, and the last that raised the mean
+        self.mean = (-math.inf, -math.inf)
+
+    def hear(self, score: tuple[float, float]) -> None:
+        """Note the score of the next epoch."""
+        self.last.append(score)
+        mean = (sum(one for one, _ in self.last) / len(self.last), sum(tie for _, tie in self.last) / len(self.last))
+        if mean > self.mean:
+            self.mean, self.top = mean, self.epochs
+        self.epochs += 1
+
+    def reached(self, least: int = 0) -> bool:
+        """Whether it has waited long enough, counted from an epoch on at the earliest."""
+        return self.patience is not None and self.epochs - max(self.top, least) > self.patience
 
 
 def train(
@@ -90,9 +120,12 @@ def train(
     history = [] if checkpoint is None else checkpoint.load(best, optimizer)
     world = World.current()
     least = min(schedule.least, schedule.epochs - 1)
-    yield from history
+    plateau = Plateau(schedule.patience)
+    for known in history:
+        plateau.hear(objective.score(known))
+        yield known
     for epoch in range(len(history), schedule.epochs):
-        if schedule.patience is not None and epoch - max(best.epoch, least) > schedule.patience:
+        if plateau.reached(least):
             break
         steps: list[Record] = []
         for losses in objective.losses(epoch, rng.child(epoch)):
@@ -105,8 +138,10 @@ def train(
         record: Record = {"epoch": epoch} | _means(steps)
         record |= world.broadcast(functools.partial(objective.evaluate, record))
         check_finite(record, stage, schedule)
+        score = objective.score(record)
+        plateau.hear(score)
         if epoch >= least:
-            best.offer(epoch, objective.score(record), module, record)
+            best.offer(epoch, score, module, record)
         if checkpoint is not None:
             checkpoint.add(record, best, optimizer)
         yield record

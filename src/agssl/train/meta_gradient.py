@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from agssl.base.rng import Rng
 from agssl.encoders import Network
 from agssl.store.checkpoints import Best, Record
-from agssl.train.loop import Schedule, Training, check_finite
+from agssl.train.loop import Plateau, Schedule, Training, check_finite
 from agssl.train.network import WeightedTask, after_step, make_heads, step_losses
 from agssl.train.outer import Outer
 from agssl.train.problem import Problem
@@ -154,10 +154,12 @@ def search_by_gradient(
         )
     best = Best()
     history = [] if checkpoint is None else list(checkpoint.load(best, inner.optimizer, optimizer))
+    plateau = Plateau(schedule.patience)
     for record in history:
         training.watch(stage, record)
+        plateau.hear((-record["outer_loss"], 0.0))
     for epoch in range(len(history), schedule.epochs):
-        if schedule.patience is not None and epoch - best.epoch > schedule.patience:
+        if plateau.reached():
             break
         used = weights[0].detach().clone()
         losses = inner.step(used, rng.child(epoch))
@@ -166,6 +168,7 @@ def search_by_gradient(
         record |= {"outer_loss": value} | weights_record(used)
         check_finite(record, stage, schedule)
         best.offer(epoch, (-value, 0.0), weights, record)
+        plateau.hear((-value, 0.0))
         history.append(record)
         training.watch(stage, record)
         weights[0].grad = meta.to(used.dtype)

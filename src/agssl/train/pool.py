@@ -39,7 +39,8 @@ VARIANTS = ("", ":feature_norm=l2", ":input_dropout=0")  # of what is read of fe
 CLOSE = 0.1  # of the least log-loss, within which a scout is not clearly worse
 MOST_MADE = 6e7  # numbers that an encoder may make of the features to be tried
 MOST_HELD = 2.5e7  # numbers that a step may hold for the edges: with more, attention takes several times a GCN's step
-COSTS = {"mlp": 0.5, "appnp": 3.0, "gpr": 3.0, "gat": 3.0}  # of a step in units of a GCN's, about; of others 1
+COSTS = {"mlp": 0.5, "appnp": 3.0, "gpr": 3.0, "gat": 6.0}  # of a step in units of a GCN's, about; of others 1
+MOST_COST = 3.0  # of an encoder that tasks are trained on, where another is not clearly worse
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ def next_round(settings: Settings, found: Mapping[str, float]) -> list[str]:
         return missing
     if not budget.tasks:
         return []
-    where = best_networks(found, budget.encoders)
+    where = best_networks(found, budget.encoders, MOST_COST)
     tasks = [f"{task}@{where[number % len(where)]}" for number, task in enumerate(budget.tasks)]  # dealt out in turn
     if budget.seeds > 1:
         tasks = [f"{task}@{one}" for one in where for task in budget.tasks]
@@ -96,10 +97,10 @@ def round_sizes(settings: Settings) -> tuple[int, int, int]:
     return len(VARIANTS) * len(budget.first), len(others), tasks
 
 
-def best_networks(found: Mapping[str, float], count: int) -> list[str]:
+def best_networks(found: Mapping[str, float], count: int, cost: float = math.inf) -> list[str]:
     """The encoders, with settings, of the likeliest scouts that are trained, and of others that are not clearly worse.
 
-    Tasks and the student get them.
+    Tasks and the student get them. Those that cost more than asked are left out where others are near enough.
     """
     specs = {name: TeacherSpec.parse(name) for name in found}
     trained = [name for name, spec in specs.items() if spec.task == LABELS and not is_simple(spec.encoder)]
@@ -107,6 +108,7 @@ def best_networks(found: Mapping[str, float], count: int) -> list[str]:
     if not trained:
         raise TrainingError("no network of the automatic pool could be trained; name some, as in --teachers par@gcn")
     near = [name for name in trained if found[name] <= (1 + CLOSE) * found[trained[0]]]
+    near = [name for name in near if _step_cost(specs[name]) <= cost] or near
     each = {Spec.parse(specs[name].encoder or "").name: name for name in reversed(near)}  # the likeliest of its kind
     return [name.partition("@")[2] for name in near if name in each.values()][:count]
 
@@ -179,7 +181,12 @@ def cost_of(name: str) -> float:
     spec = TeacherSpec.parse(name)
     if is_simple(spec.encoder):
         return 0.0
-    return COSTS.get(Spec.parse(spec.encoder or "gcn").name, 1.0) * (1 if spec.task == LABELS else 2)
+    return _step_cost(spec) * (1 if spec.task == LABELS else 2)
+
+
+def _step_cost(spec: TeacherSpec) -> float:
+    """What a step on its encoder costs, in units of a GCN's, about."""
+    return COSTS.get(Spec.parse(spec.encoder or "gcn").name, 1.0)
 
 
 def greedy_votes(said: np.ndarray, rng: Rng, costs: np.ndarray | None = None) -> np.ndarray:
