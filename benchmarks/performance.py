@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, stdev
@@ -62,6 +63,13 @@ def halving() -> str | None:
         what = [dataset, "all to the end" if epochs == "none" else epochs, patience, str(len(differences))]
         cells.append([*what, f"{fmean(differences):+.2f} ± {error:.2f}"])
     return _table(["", "epochs of all alphas", "patience", "seeds", "points, and standard error"], cells)
+
+
+def patience() -> str | None:
+    """What rules of stopping do, replayed by `studies/patience.py`."""
+    path = ROOT / "studies/results/patience.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    return str(runpy.run_path(str(ROOT / "studies/patience.py"))["table"](rows)) if rows else None
 
 
 def kernels() -> str | None:
@@ -123,6 +131,7 @@ def _table(header: list[str], cells: list[list[str]]) -> str | None:
 TABLES: dict[str, Callable[[], str | None]] = {
     "profile": profile,
     "halving": halving,
+    "patience": patience,
     "kernels": kernels,
     "fit": fit,
 }

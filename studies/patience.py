@@ -64,7 +64,7 @@ def main() -> None:
                 rows.append(json.loads(line))
                 with RESULTS.open("a") as file:
                     file.write(line + "\n")
-    show(rows)
+    print(table(rows))
 
 
 Curve = dict[str, list[float]]
@@ -149,10 +149,10 @@ def replay(curves: dict[str, list[Curve]]) -> list[dict[str, Any]]:
     return rows
 
 
-def show(rows: Sequence[dict[str, Any]]) -> None:
+def table(rows: Sequence[dict[str, Any]]) -> str:
     """Points gained over the rule before, with their standard error over seeds, and the share of its epochs."""
-    print("| | seeds | epochs of all alphas | patience | mean of | teachers | epochs | student | epochs |")
-    print("|" + "---|" * 9)
+    header = ["", "seeds", "epochs of all alphas", "patience", "mean of", "teachers", "epochs", "student", "epochs"]
+    lines = [header, ["---"] * len(header)]
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         mine = [row["rules"] for row in rows if row["dataset"] == dataset]
         for rule in RULES[1:]:
@@ -162,8 +162,9 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
                 points = [one for one, _ in pairs]
                 error = f" ± {stdev(points) / len(points) ** 0.5:.2f}" if len(points) > 1 else ""
                 cells += [f"{fmean(points):+.2f}{error}", f"{fmean(share for _, share in pairs):.0%}"]
-            about = [dataset, len(mine), "to the end" if rule[0] is None else rule[0], *rule[1:], *cells]
-            print("| " + " | ".join(map(str, about)) + " |")
+            about = [dataset, len(mine), "to the end" if rule[0] is None else rule[0], *rule[1:]]
+            lines.append([*map(str, about), *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def compared(rules: Sequence[dict[str, Any]], rule: Rule, student: bool) -> tuple[float, float]:

@@ -30,7 +30,7 @@ class Effort:
     encoders: int = 1
     seeds: int = 1
     epochs: int = 500
-    patience: int = 30
+    patience: int = 50
     generations: int = 2
 
     @property

@@ -259,7 +259,7 @@ class SettingFields:
     weight_decay: float = setting(default=5e-4, kind=Number(), help="L2 penalty", kw_only=False)
     epochs: int = setting(default=500, kind=Whole(), help="most epochs of a stage", kw_only=False)
     patience: int | None = setting(
-        default=30,
+        default=50,
         kind=Whole(optional=True),
         help="epochs without a better validation result, in the mean of the last 20, before a stage ends; 0 (in "
         "Python None) for never",
