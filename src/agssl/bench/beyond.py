@@ -34,7 +34,7 @@ class Way:
 
     def cells(self, scope: Scope, dataset: str, count: int) -> list[Cell]:
         """One for each seed; the settings of what is not fitted by AGSSL count for nothing."""
-        settings = Settings().replace(**{**scope.changes, **self.settings})
+        settings = Settings().replace(**{"patience": 100, **scope.changes, **self.settings})
         study = f"{STUDY}:labels={count}:by={self.by}"
         seeds = range(SEEDS) if scope.seeds is None else scope.seeds
         return [Cell(dataset, self.name, settings, seed, whole=True, study=study) for seed in seeds]
