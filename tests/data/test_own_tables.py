@@ -142,9 +142,34 @@ def test_a_plain_edge_list_beside_the_table(folder: Path) -> None:
     assert read_graph(folder).fingerprint == expected.fingerprint
     with pytest.raises(DataError, match="edge list without features"):
         read_graph(folder / "edges.txt")
+    with pytest.raises(SettingsError, match="weight is 'strength', but .* has no named columns"):
+        read_graph(folder, weight="strength")
     (folder / "edges.txt").write_text("e000 e001\ne002\n")
     with pytest.raises(DataError, match="line 2 has one word, 'e002'"):
         read_graph(folder)
+
+
+@pytest.mark.parametrize("form", ["{} {} {}", "{}, {}, {}", "{} {} {{'weight': {}}}", "{}\t{}\t{}"])
+def test_the_third_word_of_a_plain_edge_list_is_the_weight(form: str, folder: Path) -> None:
+    (folder / "edges.csv").write_text(
+        "source,target,weight\n" + "".join(f"{a},{b},{1 + k % 3}\n" for k, (a, b) in enumerate(links()))
+    )
+    expected = read_graph(folder)
+    assert expected.weights is not None
+    (folder / "edges.csv").unlink()
+    text = "".join(form.format(a, b, 1 + k % 3) + "\n" for k, (a, b) in enumerate(links()))
+    (folder / "edges.txt").write_text(text)
+    assert read_graph(folder).fingerprint == expected.fingerprint
+    assert read_graph(folder, unweighted=True).weights is None
+
+
+def test_words_that_are_no_weights_are_left_out_and_that_is_said(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / "edges.csv").unlink()
+    (folder / "edges.txt").write_text("".join(f"{a} {b} friend\n" for a, b in links()))
+    assert read_graph(folder).weights is None
+    assert "words after the second of a line are not all weights, and they are not read" in caplog.text
 
 
 def test_parquet_has_types_of_its_own(folder: Path) -> None:

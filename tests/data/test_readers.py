@@ -47,7 +47,9 @@ def test_a_folder_with_csv_files(folder: Path, caplog: pytest.LogCaptureFixture)
         graph = read_graph(folder)
     check(graph)
     assert graph.name == folder.name
-    assert caplog.messages == [f"{folder.name}: made 4 one-way edges two-way"]
+    edges = folder / "edges.csv"
+    unread = f"{edges}: note is not read; if it is the weight of the edges, name it: --weight note"
+    assert caplog.messages == [unread, f"{folder.name}: made 4 one-way edges two-way"]
 
 
 def test_a_byte_order_mark_crlf_quotes_and_spaces_do_no_harm(folder: Path) -> None:

@@ -175,6 +175,34 @@ def test_another_column_can_be_named(tmp_path: Path) -> None:
         open_graph("digits", weight="calls")
 
 
+@pytest.mark.parametrize("column", ["Weight", "WEIGHT", "weights"])
+def test_the_column_of_weights_is_found_in_any_case(column: str, tmp_path: Path) -> None:
+    rows = [(*edge, 7 - i) for i, edge in enumerate(EDGES)]
+    graph = read_graph(folder_of(tmp_path, text(rows, f"source,target,calls,{column}")))
+    named = read_graph(tmp_path, weight=column)
+    assert graph.weights is not None and graph.fingerprint == named.fingerprint
+    many = nx.relabel_nodes(network(), str)
+    nx.set_edge_attributes(many, {edge: i + 1 for i, edge in enumerate(many.edges)}, column)
+    for *_, values in many.edges(data=True):
+        values.pop("weight", None)
+    nx.write_graphml(many, tmp_path / "g.graphml")
+    other = read_graph(tmp_path / "g.graphml")
+    assert other.weights is not None and sorted(set(other.weights.tolist())) == [1, 2, 3]
+
+
+def test_numbers_of_edges_that_are_not_read_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = [(*edge, "friend") for edge in EDGES]
+    folder = folder_of(tmp_path, text(rows, "source,target,strength,kind"))
+    assert read_graph(folder).weights is None
+    assert (
+        "edges.csv: strength is not read; if it is the weight of the edges, name it: --weight strength" in caplog.text
+    )
+    caplog.clear()
+    assert read_graph(folder, weight="strength").weights is not None
+    assert read_graph(folder, unweighted=True).weights is None
+    assert "not read" not in caplog.text
+
+
 def test_duplicates_add_up_and_of_two_directions_the_larger_counts(caplog: pytest.LogCaptureFixture) -> None:
     #               a-b    b-a   a-b  twice the same   one way  loop
     edges = np.array([[0, 1, 0, 1, 2, 2, 3], [1, 0, 1, 2, 1, 3, 3]])

@@ -62,7 +62,6 @@ EFFORTS = {
         (*PAPER_TASKS, "bgrl", "grace", "graphmae"),
         encoders=3,
         seeds=2,
-        patience=100,
     ),
 }
 IN_PARTS = Effort(("labels@gcn",), ("labels@sage", "labels@mlp"), PAPER_TASKS)  # of a graph that is trained in parts

@@ -18,7 +18,7 @@ from agssl.data.graph import Graph
 from agssl.data.node_table import choose_ids, encode
 from agssl.data.split_files import split_from_words
 from agssl.data.tables import as_text, end_columns
-from agssl.data.weights import COLUMN, network_weights
+from agssl.data.weights import network_weights, weight_name
 
 
 def packages(obj: Any) -> set[str]:
@@ -166,13 +166,14 @@ def edge_weights(edges: Any) -> np.ndarray | None:
     if not is_frame(edges):
         return None
     table = frame_table(edges)
-    if COLUMN not in table.column_names:
+    column = weight_name(table.column_names)
+    if column is None:
         return None
     try:
-        return np.array([float(value) for value in table[COLUMN].to_pylist()])
+        return np.array([float(value) for value in table[column].to_pylist()])
     except (TypeError, ValueError) as error:
         raise GraphError(
-            f"the column {COLUMN!r} of the edges has a value that is no number ({error}); mend or drop it"
+            f"the column {column!r} of the edges has a value that is no number ({error}); mend or drop it"
         ) from None
 
 

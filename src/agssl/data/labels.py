@@ -15,7 +15,10 @@ from agssl.base.errors import GraphError
 log = logging.getLogger("agssl")
 
 # Words by which tables say that a value is missing, in lower case.
-MISSING = frozenset(["?", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "unknown", "unlabelled", "unlabeled"])
+MISSING = frozenset([
+    "?", "-", "--", ".", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "nil", "null", "none", "missing", "tbd",
+    "undefined", "unknown", "unlabelled", "unlabeled",
+])  # fmt: skip
 KINDS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "int": int,

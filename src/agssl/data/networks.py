@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from agssl.base.errors import DataError, GraphError, MissingExtraError
+from agssl.base.errors import DataError, GraphError, MissingExtraError, SettingsError
 from agssl.data.columns import Columns, TableOptions
 from agssl.data.graph import Graph
-from agssl.data.weights import WeightChoice
+from agssl.data.weights import WeightChoice, as_number
+
+log = logging.getLogger("agssl")
 
 FORMATS = {".graphml": "GraphML", ".gexf": "GEXF", ".gml": "GML", ".json": "JSON in the node-link form"}
 EDGE_LISTS = (".edgelist", ".txt")
+WRITTEN = re.compile(r"""['"]weight['"]\s*:\s*([^,}\s]+)""")  # a weight as NetworkX writes it after an edge
 
 
 def read_network(
@@ -78,17 +83,32 @@ def find_edge_list(folder: Path) -> Path | None:
     return next((path for ending in EDGE_LISTS if (path := folder / f"edges{ending}").is_file()), None)
 
 
-def read_edge_list(path: Path, encoding: str) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of each edge, as written: two words per line, more are left out, `#` begins a comment."""
+def read_edge_list(path: Path, encoding: str, weights: WeightChoice) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Both ends of each edge, as written, and the weights, if there are any: two or three words per line.
+
+    The third word, or `weight` in braces as NetworkX writes it, is the weight if every edge has one and all are
+    numbers. More words are left out, which is said. `#` begins a comment.
+    """
+    if weights.column is not None:
+        raise SettingsError(
+            f"weight is {weights.column!r}, but {path} has no named columns: the third word of a line is the weight; "
+            "leave weight out"
+        )
     ends: list[tuple[str, str]] = []
+    third: list[str] = []
+    further = False
     try:
         with open(path, encoding=encoding) as file:
             for number, line in enumerate(file, start=1):
-                words = line.partition("#")[0].replace(",", " ").split()
+                text, brace, values = line.partition("#")[0].partition("{")
+                words = text.replace(",", " ").split()
                 if len(words) == 1:
                     raise DataError(f"{path} line {number} has one word, {words[0][:60]!r}; write both ends of an edge")
                 if words:
                     ends.append((words[0], words[1]))
+                    weight = WRITTEN.search(values) if brace else None
+                    third += words[2:3] or ([weight[1]] if weight else [])
+                    further |= len(words) > 3
     except UnicodeError as error:
         raise DataError(
             f"cannot read {path}: its characters are not {encoding}; say what they are: --encoding"
@@ -96,4 +116,13 @@ def read_edge_list(path: Path, encoding: str) -> tuple[np.ndarray, np.ndarray]:
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; check the file") from error
     both = np.array(ends, dtype=str).reshape(-1, 2)
-    return both[:, 0], both[:, 1]
+    numbers = [as_number(word) for word in third]
+    usable = len(third) == len(ends) and None not in numbers
+    if further or (third and not usable):
+        log.warning(f"{path}: words after the second of a line are not all weights, and {_unread(usable)} not read")
+    found = np.array(numbers, dtype=float) if ends and usable and not weights.ignored else None
+    return both[:, 0], both[:, 1], found
+
+
+def _unread(usable: bool) -> str:
+    return "those after the third are" if usable else "they are"

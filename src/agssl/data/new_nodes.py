@@ -19,7 +19,7 @@ from agssl.data.networks import EDGE_LISTS, read_edge_list
 from agssl.data.node_table import choose_ids, encode, text_names
 from agssl.data.tables import as_text, end_columns, id_columns, read_header, read_table, text_column
 from agssl.data.validate import as_features
-from agssl.data.weights import COLUMN, WeightChoice, check_weights, weight_column
+from agssl.data.weights import COLUMN, WeightChoice, check_weights, weight_column, weight_name
 
 log = logging.getLogger("agssl")
 
@@ -187,10 +187,11 @@ def read_new_nodes(
 
 def _read_edges(path: Path, options: TableOptions, weights: WeightChoice) -> Edges:
     if path.suffix.lower() in EDGE_LISTS:
-        source, target = read_edge_list(path, options.encoding)
-        return Edges(list(map(str, source)), list(map(str, target)), None, f"{path} line {{}}", 1)
-    sides = end_columns(read_header(path, options), path, options)
-    column = weights.column or COLUMN
+        source, target, values = read_edge_list(path, options.encoding, weights)
+        return Edges(list(map(str, source)), list(map(str, target)), values, f"{path} line {{}}", 1)
+    header = read_header(path, options)
+    sides = end_columns(header, path, options)
+    column = weights.column or weight_name(header) or COLUMN
     table = read_table(path, [*sides, column], required=sides, only_text=True, options=options)
     source, target = (text_column(table, side, path).to_pylist() for side in sides)
     return Edges(

@@ -19,8 +19,17 @@ from agssl.data.networks import FORMATS as NETWORKS
 from agssl.data.node_table import choose_ids, encode, reencode, text_names
 from agssl.data.split_files import split_from_words
 from agssl.data.splits import Split
-from agssl.data.tables import end_columns, find_table, id_columns, is_table, read_header, read_table, text_column
-from agssl.data.weights import COLUMN, WeightChoice, weight_column
+from agssl.data.tables import (
+    end_columns,
+    find_table,
+    id_columns,
+    is_table,
+    number_columns,
+    read_header,
+    read_table,
+    text_column,
+)
+from agssl.data.weights import WeightChoice, say_unread, weight_column, weight_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +57,7 @@ def read_graph(
     """Read, check and clean a graph.
 
     - A folder with `edges.(csv|tsv|parquet)` (`source`, `target`, optional `weight`, more columns ignored; or
-      `edges.txt` with both ends of an edge in each line) and `nodes.(csv|tsv|parquet)` (`id`, feature columns, `label`,
+      `edges.txt` with both ends of an edge in each line, and maybe its weight) and `nodes.(csv|tsv|parquet)` (`id`, feature columns, `label`,
       optional `split` of train, val, test or nothing). Ids may be any text. Feature columns are encoded as they need
       it, and `graph.columns.lines()` says how. Labels in a `labels.csv` beside them (`id`, `label`) complete those of
       the column `label`, or stand in their place.
@@ -271,11 +280,16 @@ def _read_edges(path: Path, ids: np.ndarray, nodes: Path, how: _How) -> tuple[np
 
     options, weights, values = how.options, how.weights, None
     if path.suffix.lower() in EDGE_LISTS:
-        columns = [pa.array(end) for end in read_edge_list(path, options.encoding)]
+        *both, values = read_edge_list(path, options.encoding, weights)
+        columns = [pa.array(end) for end in both]
         shift = 1
     else:
-        sides = end_columns(read_header(path, options), path, options)
-        weight = [] if weights.ignored else [weights.column or COLUMN]
+        header = read_header(path, options)
+        sides = end_columns(header, path, options)
+        name = weights.column or weight_name(header)
+        if weights == WeightChoice():
+            say_unread(path, [column for column in number_columns(path, options) if column not in (*sides, name)])
+        weight = [] if weights.ignored or name is None else [name]
         required = [*sides, *(weight if weights.column is not None else [])]
         table = read_table(path, [*sides, *weight], required=required, only_text=True, options=options)
         columns = [text_column(table, side, path) for side in sides]

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from agssl.base.errors import DataError, GraphError
 from agssl.data.columns import TableOptions
 from agssl.data.columns.parse import without_points
+from agssl.data.weights import as_number
 
 ENDINGS = (".csv", ".tsv", ".parquet")
 SEPARATORS = (",", ";", "\t", "|")
@@ -77,6 +78,18 @@ def read_header(path: Path, options: TableOptions) -> list[str]:
         return _check_header(_raw_header(path, options)[0], (), path)
 
 
+def number_columns(path: Path, options: TableOptions) -> list[str]:
+    """The columns that hold numbers, by the first row of a CSV and by the types of a Parquet file."""
+    with _readable(path, options):
+        if path.suffix.lower() == ".parquet":
+            from pyarrow import parquet
+
+            fields = parquet.read_schema(path)
+            return [field.name.strip() for field in fields if pa.types.is_primitive(field.type)]
+        raw, row, _ = _first_lines(path, options)
+        return [name.strip() for name, cell in zip(raw, row, strict=False) if as_number(cell.strip()) is not None]
+
+
 @contextmanager
 def _readable(path: Path, options: TableOptions) -> Iterator[None]:
     """Errors of the parsers as ours."""
@@ -96,15 +109,22 @@ def _readable(path: Path, options: TableOptions) -> Iterator[None]:
 
 def _raw_header(path: Path, options: TableOptions) -> tuple[list[str], str]:
     """The cells of the first line, and what separates them."""
+    raw, _, separator = _first_lines(path, options)
+    return raw, separator
+
+
+def _first_lines(path: Path, options: TableOptions) -> tuple[list[str], list[str], str]:
+    """The cells of the first line and of the next, and what separates them."""
     encoding = "utf-8-sig" if _is_utf8(options) else options.encoding
     with open(path, encoding=encoding, newline="") as file:
         first = file.readline(LONGEST_HEADER)
         separator = options.sep or _separator(first, "\t" if path.suffix.lower() == ".tsv" else ",")
         file.seek(0)
-        raw = next(csv.reader(file, delimiter=separator), [])
+        lines = csv.reader(file, delimiter=separator)
+        raw, row = next(lines, []), next(lines, [])
     if not raw:
         raise DataError(f"{path} is empty; write a header and one row per node or edge")
-    return raw, separator
+    return raw, row, separator
 
 
 def _separator(header: str, usual: str) -> str:

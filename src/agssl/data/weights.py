@@ -7,6 +7,8 @@ Weights that are all equal count as none.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,15 +20,37 @@ from agssl.base.errors import GraphError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+log = logging.getLogger("agssl")
+
 COLUMN = "weight"  # of an edge list, attribute of GraphML and NetworkX edges
+DRAWN = ("id", "key", "label", "viz")  # what files for drawing have of every edge
 LEAST, MOST = 1e-15, 1e15  # what lies between has inverses, roots and sums of rows in 32-bit floats
 _CURE = "correct it or drop the edge, or ignore all weights (--unweighted, in Python unweighted=True)"
+
+
+def weight_name(names: Iterable[str]) -> str | None:
+    """Which column or attribute has the weights where none is named: `weight` or `weights`, in any case.
+
+    >>> weight_name(["source", "target", "Weight"])
+    'Weight'
+    """
+    called = [name for name in names if name.lower() in (COLUMN, f"{COLUMN}s")]
+    return COLUMN if COLUMN in called else next(iter(called), None)
+
+
+def say_unread(where: object, names: Sequence[str]) -> None:
+    """Tell of columns of edges, or attributes, that nothing is made of."""
+    if names:
+        some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        one = len(names) == 1
+        cure = "if it is the weight of the edges" if one else "if one of them is the weight of the edges"
+        log.warning(f"{where}: {some} {'is' if one else 'are'} not read; {cure}, name it: --weight {names[0]}")
 
 
 class WeightChoice(NamedTuple):
     """Which edge weights a reader takes."""
 
-    column: str | None = None  # column of an edge list, or attribute; None: `COLUMN`, where there is one
+    column: str | None = None  # column of an edge list, or attribute; None: see `weight_name`
     ignored: bool = False  # take none
 
 
@@ -104,7 +128,7 @@ def weight_column(table: pa.Table, name: str, path: Path) -> np.ndarray | None:
             column = pc.utf8_trim_whitespace(column)
         numbers = pc.cast(column, pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        numbers = pa.array([_number(value) for value in column.to_pylist()], pa.float64())
+        numbers = pa.array([as_number(value) for value in column.to_pylist()], pa.float64())
     values = numbers.to_numpy(zero_copy_only=False) if isinstance(numbers, pa.Array) else numbers.to_numpy()
     bad = np.flatnonzero(~((values >= LEAST) & (values <= MOST)))
     if not len(bad):
@@ -113,11 +137,12 @@ def weight_column(table: pa.Table, name: str, path: Path) -> np.ndarray | None:
     where = f"{path} line {row + 2}: edge {row}"
     if given is None or str(given) == "":
         raise GraphError(f"{where} has no {name}, but others have; {_CURE.replace('correct it', 'fill it in')}")
-    why = ", which is no number" if _number(given) is None else _why(float(values[row]))
+    why = ", which is no number" if as_number(given) is None else _why(float(values[row]))
     raise GraphError(f"{where} has the {name} {str(given)[:60]!r}{why}; {_CURE}")
 
 
-def _number(value: Any) -> float | None:
+def as_number(value: Any) -> float | None:
+    """What a cell says as a number; None where it is none."""
     try:
         return None if "_" in str(value) else float(value)  # Python reads 1_000, tables do not
     except (TypeError, ValueError, OverflowError):
@@ -126,7 +151,12 @@ def _number(value: Any) -> float | None:
 
 def network_weights(graph: Any, weight: str | None) -> np.ndarray | None:
     """The weights of a NetworkX graph's edges, in their order; None where no edge has one and none was asked for."""
-    key = weight or COLUMN
+    names = list(dict.fromkeys(str(name) for *_, values in graph.edges(data=True) for name in values))
+    key = weight or weight_name(names) or COLUMN
+    if weight is None:
+        first: dict[str, Any] = next((values for *_, values in graph.edges(data=True)), {})
+        others = [name for name in names if name not in (key, *DRAWN)]
+        say_unread("edges", [name for name in others if as_number(first.get(name)) is not None])
     found = [(u, v, values.get(key)) for u, v, values in graph.edges(data=True)]
     if all(value is None for *_, value in found):
         if weight is not None and found:
