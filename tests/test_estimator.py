@@ -7,6 +7,7 @@ import logging
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -357,10 +358,37 @@ def test_verbose_tells_of_the_fit_and_silence_is_the_default(
     assert any(message.startswith("fitted to ") for message in caplog.messages)
     loud = AGSSL(**FAST, verbose=1).fit(named_graph(), watch=lambda stage, record: seen.append(stage))
     out, err = capfd.readouterr()
-    assert out == "" and f"test {loud.score():.1%} (95% interval " in err.splitlines()[-1]
+    lines = err.splitlines()
+    assert out == "" and any(f"test {loud.score():.1%} (95% interval " in line for line in lines)
+    found = loud.verdict()
+    assert f"agssl: labels: {found['labels']['train']} trained" in err and "agssl: beside it: majority " in err
+    assert [line for line in lines if "WARNING" in line] == [f"agssl: WARNING: {text}" for text in found["warnings"]]
     assert err.startswith("agssl: ") and seen
     np.testing.assert_array_equal(loud.predict_proba(), quiet.predict_proba())
     assert set(stages(loud.settings())) >= set(loud.history_)
+
+
+def test_a_model_that_names_one_class_is_warned_of_without_being_asked(caplog: pytest.LogCaptureFixture) -> None:
+    graph = blocks_graph(120)
+    rare = np.where(graph.y == 0, "yes", "no")
+    edges = (np.repeat(np.arange(120), graph.degree), graph.indices)
+    noise = np.random.default_rng(0).normal(size=(120, 3))
+    how = {"method": "gcn", "epochs": 20, "split": "fraction:0.3/0.3/0.4", "metric": "log_loss"}
+    model = AGSSL(**how, class_weight={"no": 1000, "yes": 0.001}).fit((np.stack(edges), noise, rare))
+    assert set(model.predict()[model.graph_.split.test]) == {"no"}
+    assert "predicts one class only" in caplog.text
+
+
+@pytest.mark.parametrize("state", [-1, 1.5, "zero"])
+def test_a_random_state_that_is_none_is_refused(state: Any) -> None:
+    with pytest.raises(SettingsError, match="random_state is .* whole number of 0 or more"):
+        AGSSL(**FAST | {"random_state": state}).fit(named_graph())
+
+
+def test_a_generator_of_numpy_is_a_random_state_and_none_is_a_class_weight() -> None:
+    first, again = (AGSSL(**FAST | {"random_state": np.random.default_rng(3)}).fit(named_graph()) for _ in range(2))
+    np.testing.assert_array_equal(first.predict_proba(), again.predict_proba())
+    assert AGSSL(**FAST, class_weight=None).settings().class_weight == "none"
 
 
 def test_bits_do_not_depend_on_n_jobs() -> None:

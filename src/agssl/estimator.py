@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import numbers
 import sys
 import tempfile
 from dataclasses import field, replace
@@ -30,8 +31,10 @@ from agssl.fitting.fit import split_for
 from agssl.fitting.job import Job
 from agssl.fitting.progress import Progress
 from agssl.fitting.seeds import fit_one, jobs_for
+from agssl.fitting.verdict import ONE_CLASS, names_one_class, verdict_lines, verdict_of
 from agssl.label.check import CheckedLabel, check_labels
 from agssl.label.suggest import Suggestion, suggest
+from agssl.metrics import metric_text
 from agssl.serve.answers import Answers
 from agssl.serve.predictor import Asked, Predictor
 from agssl.shipped import settings_for
@@ -82,8 +85,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         n_jobs: processes that train teachers side by side, by default None, which is 1; -1 is one for each core that
             there is memory for. Results do not depend on it. A task, encoder or integration that is defined in a
             script or notebook is not known to other processes: then it is 1.
-        verbose: 1 shows on stderr how far the fit is and what came of it, 0 nothing; by default 0. The logger "agssl"
-            gets the result at level INFO in either case.
+        verbose: 1 shows on stderr how far the fit is, what came of it and what to be warned of (`verdict`), 0 nothing;
+            by default 0. The logger "agssl" gets the result at level INFO in either case.
         {settings}
 
     Attributes:
@@ -157,14 +160,42 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         self.graph_, self.history_ = graph, result.history
         text = f"{result_text(self._result()).removeprefix('# ')}, {result.seconds:.1f} s"
         log.info(text)
+        if not self.verbose and names_one_class(result.fitted, graph):
+            log.warning(f"WARNING: {ONE_CLASS.format('')} (`verdict()` says more)")
         if self.verbose:
-            print(f"agssl: {text}", file=sys.stderr, flush=True)
+            for line in (text, *self._verdict_lines()):
+                print(f"agssl: {line}", file=sys.stderr, flush=True)
         return self
 
+    def verdict(self) -> dict[str, Any]:
+        """What the fit is worth, as `agssl fit --json` says it, on the nodes that measure it.
+
+        `estimate` is the metric with its 95% interval, `labels` how many of them trained, chose and measured,
+        `baselines` what the majority class and logistic regression on the features have there, and `warnings` what
+        makes the result doubtful.
+        """
+        check_is_fitted(self, "fitted_")
+        return verdict_of(self.fitted_, self._own_graph(), self.threads)
+
+    def _verdict_lines(self) -> list[str]:
+        found = self.verdict()
+        metric, simple = found["estimate"]["metric"], found["baselines"]
+        beside = ", ".join(f"{name.replace('_', ' ')} {metric_text(metric, value)}" for name, value in simple.items())
+        columns = [] if self.columns_ is None else [f"columns: {'; '.join(self.columns_.lines())}"]
+        warnings = [f"WARNING: {text}" for text in found["warnings"]]
+        return [*columns, *verdict_lines(found), f"beside it: {beside}", *warnings]
+
     def _seed(self) -> int:
-        if self.random_state is None or isinstance(self.random_state, np.random.RandomState):
-            return int(check_random_state(self.random_state).randint(2**31 - 1))
-        return int(self.random_state)
+        state = self.random_state
+        if state is None or isinstance(state, np.random.RandomState):
+            return int(check_random_state(state).randint(2**31 - 1))
+        if isinstance(state, np.random.Generator):
+            return int(state.integers(2**31 - 1))
+        if not isinstance(state, numbers.Integral) or state < 0:
+            raise SettingsError(
+                f"random_state is {state!r}, but it is a whole number of 0 or more, a NumPy generator, or None"
+            )
+        return int(state)
 
     def _take(self, fitted: FittedModel) -> None:
         self.fitted_ = fitted

@@ -16,6 +16,8 @@ from sklearn.datasets import load_wine
 
 from agssl import AGSSL, load_dataset
 from agssl.cli import fit as command
+from agssl.data.packed import write_packed
+from agssl.data.readers import read_graph
 from agssl.store.run import Run
 
 KEYS = {
@@ -467,3 +469,14 @@ def test_labels_that_are_no_classes_are_refused(
     done = agssl("fit", graph, *GCN)
     assert done.code == 2 and done.err.count("\n") == 1
     assert message in done.err and "supported is one label per node" in done.err
+
+
+def test_an_automatic_pool_goes_on_where_a_scout_is_refused(agssl: Callable[..., Any], graph: Path) -> None:
+    """Features on disk can't be scaled to unit norm, so other processes refuse some scouts."""
+    write_packed(read_graph(graph), "packed")
+    done = agssl("fit", "packed", "--epochs", 2, "--hidden", 4, "--jobs", 2, "--json", "--out", "runs/two")
+    assert done.code == 0, done.err
+    tried = [one["name"] for one in json.loads(done.out)["teachers"]]
+    assert "labels@gcn" in tried and "labels@gcn:feature_norm=l2" not in tried
+    alone = agssl("fit", "packed", "--epochs", 2, "--hidden", 4, "--jobs", 1, "--json", "--out", "runs/one")
+    assert json.loads(alone.out)["val_accuracy"] == json.loads(done.out)["val_accuracy"]

@@ -115,6 +115,17 @@ def _replay(left: TimeLeft, clock: Clock, unit: Unit, both: list[tuple[int, floa
                 left.hear(unit, stage, record)
 
 
+def test_a_teacher_that_refused_the_graph_tells_nothing_of_epochs() -> None:
+    clock, schedule = Clock(), Schedule([0], POOL, 2)
+    left = TimeLeft(POOL, schedule_of(POOL), schedule, clock=clock)
+    first, second = schedule.next(), schedule.next(other=True)
+    assert first is not None and second is not None
+    left.begin(first)
+    left.begin(second)
+    assert left.end(second, 0.1, 0) is None
+    assert left.seconds() is None and not left.counts
+
+
 def test_epochs_that_were_found_tell_nothing_of_speed() -> None:
     clock, schedule = Clock(), Schedule([0], POOL, 1)
     left, unit = TimeLeft(POOL, schedule_of(POOL), schedule, clock=clock), schedule.next()

@@ -6,7 +6,6 @@ from typing import Any
 
 from agssl.cli.common import console, say, table
 
-_PARTS = {"test": "test", "val": "validation", "heldout": "held-out"}
 _MOST_CLASSES = 10  # that fit on a screen; --json has them all
 
 
@@ -50,6 +49,7 @@ def show(summary: dict[str, Any]) -> None:
         out.print(f"task weights: {weights}", soft_wrap=True)
     if automatic is not None:
         out.print(_tried(summary["teachers"], count))
+        out.print(f"the student's network: {summary['network']}", soft_wrap=True)
     for line in _truth(summary):
         out.print(line, soft_wrap=True)
     out.print(f"the run is in {summary['run']}", soft_wrap=True)
@@ -72,19 +72,11 @@ def _tried(found: list[dict[str, Any]], seeds: int) -> Any:
 
 
 def _truth(summary: dict[str, Any]) -> list[str]:
-    from agssl.metrics import metric_text
+    from agssl.fitting.verdict import verdict_lines
 
-    labels, estimate = summary["labels"], summary["estimate"]
     seeds = len(summary["seeds"])
-    turns = ", each while it was held out" if estimate["measured_on"] == "heldout" else ""
     over = f", the mean of {seeds} seeds" if seeds > 1 else ""
-    value, low, high = (metric_text(estimate["metric"], estimate[key]) for key in ("value", "low", "high"))
-    lines = [
-        *_trust(summary.get("trust")),
-        *_sets(summary.get("coverage")),
-        f"labels: {labels['train']:,} trained, {labels['choose']:,} chose, {labels['measure']:,} measured{turns}",
-        f"{_PARTS[estimate['measured_on']]} {estimate['metric']}: {value}{over}; 95% interval {low} to {high}",
-    ]
+    lines = [*_trust(summary.get("trust")), *_sets(summary.get("coverage")), *verdict_lines(summary, seeds)]
     if "decision" in summary:
         found = summary["decision"]
         right = f"precision {found['precision']:.1%}, recall {found['recall']:.1%} on held-out labels"

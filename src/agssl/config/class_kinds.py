@@ -65,6 +65,8 @@ class ClassWeights(Kind):
 
     def check(self, name: str, value: Any) -> Any:
         """Whether there are such classes, the graph decides."""
+        if value is None:  # as scikit-learn has it
+            return "none"
         if not isinstance(value, Mapping):
             if value not in ("none", "balanced"):
                 raise self.refuse(name, value)

@@ -57,10 +57,10 @@ def read_graph(
     """Read, check and clean a graph.
 
     - A folder with `edges.(csv|tsv|parquet)` (`source`, `target`, optional `weight`, more columns ignored; or
-      `edges.txt` with both ends of an edge in each line, and maybe its weight) and `nodes.(csv|tsv|parquet)` (`id`, feature columns, `label`,
-      optional `split` of train, val, test or nothing). Ids may be any text. Feature columns are encoded as they need
-      it, and `graph.columns.lines()` says how. Labels in a `labels.csv` beside them (`id`, `label`) complete those of
-      the column `label`, or stand in their place.
+      `edges.txt` with both ends of an edge in each line, and maybe its weight) and `nodes.(csv|tsv|parquet)` (`id`,
+      feature columns, `label`, optional `split` of train, val, test or nothing). Ids may be any text. Feature columns
+      are encoded as they need it, and `graph.columns.lines()` says how. Labels in a `labels.csv` beside them (`id`,
+      `label`) complete those of the column `label`, or stand in their place.
     - One such table of nodes, where `knn` links each node to the nodes most like it; `id` is then optional.
     - `.graphml`, `.gexf`, `.gml` or `.json` (node-link), through NetworkX; attributes of nodes are columns.
     - `.npz` in the layout of Shchur et al.'s gnn-benchmark, or a folder in OGB's raw layout.

@@ -77,7 +77,7 @@ def check(settings: Settings, device: str = "cpu", threads: int = 1) -> None:
     check_tasks(settings)
     if settings.method == "agssl":
         _ = INTEGRATORS[settings.integration]
-        for text in settings.pool:
+        for text in () if settings.automatic else settings.pool:  # it leaves out what these settings can't be for
             check_teacher(text, settings)
     if settings.method == "autossl" and settings.autossl_search == "es":
         check_evolution(len(settings.tasks))
@@ -174,6 +174,7 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     metrics["per_class"] = [{"class": name} | row for name, row in zip(fitted.classes, figures, strict=True)]
     if fitted.decision is not None:
         metrics["decision"] = asdict(fitted.decision) | {"positive": fitted.classes[fitted.decision.positive]}
+    metrics["network"] = fitted.network
     if fitted.settings.automatic:
         metrics["answers"] = "student" if fitted.student_logits is None else "teachers"
     means = None if fitted.weights is None else fitted.weights.mean(0, dtype="float64").tolist()

@@ -27,6 +27,7 @@ def summarise(name: str, settings: Settings, results: Sequence[Metrics]) -> Metr
         else list(settings.pool if settings.method == "agssl" else settings.tasks),
         "strategy": settings.strategy if settings.has_strategy else None,
         "encoder": settings.encoder,
+        "network": ", ".join(dict.fromkeys(metrics["network"] for metrics in results)),
         "effort": settings.effort if settings.automatic else None,
         "seeds": [metrics["seed"] for metrics in results],
         "test_accuracy": spread([test["accuracy"] for test in tested]),

@@ -167,8 +167,9 @@ class TimeLeft:
         elif unit.task is not None:
             stage, trainings = f"teacher {unit.task}", len(self._stages(unit))
             self.took.setdefault(stage, []).append(seconds / trainings)
-            self.rates.setdefault(stage, seconds / trainings / epochs)
-            self.counts.append(epochs)
+            if epochs:  # none where a teacher of an automatic pool refused the graph
+                self.rates.setdefault(stage, seconds / trainings / epochs)
+                self.counts.append(epochs)
         if unit in self.schedule.whole:
             self.wholes.append(seconds)
         return closed

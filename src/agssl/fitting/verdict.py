@@ -13,9 +13,9 @@ from agssl.config.class_kinds import PRECISION
 from agssl.data.graph import Graph
 from agssl.data.splits import Split
 from agssl.fitting.baselines import baselines
-from agssl.fitting.job import Metrics
+from agssl.fitting.job import Metrics, measure
 from agssl.metrics import Measured, gain, metric_text, resampled, wilson_interval
-from agssl.store.fitted import judged, load_fitted
+from agssl.store.fitted import FittedModel, judged, load_fitted
 from agssl.train.setup import decision_of
 
 FEW = 30  # nodes below which an accuracy says little
@@ -67,6 +67,42 @@ def verdict(
     return found | {"warnings": warnings + _imprecise(settings, results)}
 
 
+def verdict_of(fitted: FittedModel, graph: Graph, threads: int = 1) -> dict[str, Any]:
+    """The verdict on one model, on the graph that it was fitted to, with its split."""
+    assert graph.split is not None
+    said = judged(fitted, graph.split, _part([graph.split]))
+    models = [Measured(said.nodes, graph.y[said.nodes], said.probabilities, fitted.decision)]
+    return verdict(graph, [graph.split], [measure(fitted, graph)], threads, fitted.settings, models)
+
+
+def names_one_class(fitted: FittedModel, graph: Graph) -> bool:
+    """Whether it predicts the same class for all nodes that measure it."""
+    assert graph.split is not None
+    said = judged(fitted, graph.split, _part([graph.split]))
+    return len(np.unique(fitted.decide(said.probabilities))) == 1 < len(said.nodes)
+
+
+ONE_CLASS = "it predicts one class only{}: an accuracy then says how common that class is"
+_PARTS = {"test": "test", "val": "validation", "heldout": "held-out"}
+
+
+def verdict_lines(found: dict[str, Any], seeds: int = 1) -> list[str]:
+    """How many labels did what, and the result with its interval, in words.
+
+    Args:
+        found: what `verdict` gave.
+        seeds: that it is of.
+    """
+    labels, estimate = found["labels"], found["estimate"]
+    turns = ", each while it was held out" if estimate["measured_on"] == "heldout" else ""
+    over = f", the mean of {seeds} seeds" if seeds > 1 else ""
+    value, low, high = (metric_text(estimate["metric"], estimate[key]) for key in ("value", "low", "high"))
+    return [
+        f"labels: {labels['train']:,} trained, {labels['choose']:,} chose, {labels['measure']:,} measured{turns}",
+        f"{_PARTS[estimate['measured_on']]} {estimate['metric']}: {value}{over}; 95% interval {low} to {high}",
+    ]
+
+
 def stored_answers(graph: Graph, splits: Sequence[Split], folders: Sequence[Path]) -> list[Measured]:
     """What the model in each seed's folder says of the nodes that it is measured by."""
     part, found = _part(splits), []
@@ -107,8 +143,7 @@ def _warnings(found: dict[str, Any], nodes: int, predicted: Sequence[int | None]
     alone = predicted.count(1)
     if alone:
         which = "" if len(predicted) == 1 else f" with {alone} of {len(predicted)} seeds"
-        text = f"it predicts one class only{which}: an accuracy then says how common that class is"
-        warnings.append(text + RARE * two)
+        warnings.append(ONE_CLASS.format(which) + RARE * two)
     if nodes < FEW:
         some = f"{nodes} nodes" if nodes > 1 else "1 node"
         warnings.append(f"only {some} measured it, so its {metric} is hardly known; label more nodes")

@@ -28,7 +28,7 @@ def model_card(about: Mapping[str, Any], settings: Settings, split: str, metrics
     name = _plain(graph.get("name", metrics.get("dataset", "a graph")))
     sections = {
         "Data": _data(graph, classes),
-        "Model": _model(about, settings),
+        "Model": _model(about, settings, str(metrics.get("network", settings.encoder))),
         "Labels used": _labels(metrics, split),
         "What it is worth": _worth(metrics),
         "By class": _by_class(classes),
@@ -52,8 +52,8 @@ def _data(graph: Mapping[str, Any], classes: Iterable[Mapping[str, Any]]) -> lis
     return [*lines, f"- Fingerprint of edges and features: `{_plain(graph['fingerprint'])}`"]
 
 
-def _model(about: Mapping[str, Any], settings: Settings) -> list[str]:
-    how = f"- Method {settings.method}, encoder {_plain(settings.encoder)}"
+def _model(about: Mapping[str, Any], settings: Settings, network: str) -> list[str]:
+    how = f"- Method {settings.method}, encoder {_plain(network)}"
     if settings.method == "agssl":
         pool = f"automatic pool, effort {settings.effort}" if settings.automatic else ", ".join(settings.pool)
         how += f", integration {_plain(settings.integration)}, teachers: {_plain(pool)}"
