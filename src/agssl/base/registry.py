@@ -69,7 +69,7 @@ class Registry(Generic[T]):
 
     def describe(self) -> list[PluginEntry]:
         """All that is registered, entry points included, in the order of registration."""
-        return [PluginEntry(name, _summary(self._items[name]), _settings(self._items[name])) for name in self]
+        return [PluginEntry(name, _summary(self._items[name]), settings_of(self._items[name])) for name in self]
 
     def known_elsewhere(self, name: str) -> bool:
         """Whether another process knows the name: it is ours, a plug-in file's or an installed package's.
@@ -126,6 +126,7 @@ def _summary(item: Any) -> str:
     return lines[0] if lines else ""
 
 
-def _settings(item: Any) -> dict[str, Any]:
+def settings_of(item: Any) -> dict[str, Any]:
+    """The settings of a class by name, with their defaults: arguments of its constructor that have one."""
     parameters = inspect.signature(item).parameters.values() if callable(item) else ()
     return {p.name: p.default for p in parameters if p.default is not p.empty}

@@ -7,13 +7,16 @@ from agssl.config.files import RUN_KEYS, none_for_zero, read_toml
 from agssl.config.kinds import Alpha, parse_alpha, parse_task_weights
 from agssl.config.old_names import renamed
 from agssl.config.settings import Settings, effective
-from agssl.config.teacher import LABELS, TeacherSpec, parse_network
+from agssl.config.teacher import AUTO, LABELS, OF_NETWORK, PAPER, TeacherSpec, parse_network
 
 __all__ = [
+    "AUTO",
     "DESCRIBED",
     "EFFORTS",
     "LABELS",
     "METHODS",
+    "OF_NETWORK",
+    "PAPER",
     "PAPER_TASKS",
     "RUN_KEYS",
     "WEIGHTS_FROM",

@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 
 from agssl.base.array_cache import cached_arrays
-from agssl.base.errors import SettingsError
+from agssl.base.errors import SettingsError, unknown_name
 from agssl.base.plugins import plugin_hashes
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
-from agssl.config import Settings
+from agssl.config import AUTO, LABELS, PAPER, Settings
 from agssl.data.graph import Graph
 from agssl.ops.partition import METIS, cut_by
 from agssl.pretext.base import ALPHA_GRID, TASKS, Targets, Task
@@ -30,6 +30,11 @@ def make_task(text: str) -> Task:
 
 def check_tasks(settings: Settings) -> None:
     """Refuse tasks that do not exist, settings they do not have, and pre-training (`pf`) with one that needs labels."""
+    for text in settings.teachers:
+        name = Spec.parse(text.partition("@")[0]).name
+        if name not in (LABELS, AUTO, PAPER) and name not in TASKS:
+            known = (LABELS, *TASKS) if "@" in text else (AUTO, PAPER, LABELS, *TASKS)
+            raise unknown_name("task" if "@" in text else "teacher", name, known)
     for text in settings.all_tasks:
         if make_task(text).needs_classes and settings.strategy == "pf" and text in settings.tasks:
             raise SettingsError(

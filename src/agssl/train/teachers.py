@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 from collections.abc import Sequence
 
@@ -11,9 +12,10 @@ import torch
 from torch import Tensor
 
 from agssl.base.errors import SettingsError, unknown_name
+from agssl.base.registry import settings_of
 from agssl.base.rng import Rng
 from agssl.base.spec import Spec
-from agssl.config import LABELS, Settings, TeacherSpec
+from agssl.config import LABELS, OF_NETWORK, Settings, TeacherSpec
 from agssl.encoders import ENCODERS, Network, Shape
 from agssl.integrate import INTEGRATORS, Knowledge
 from agssl.ops.diffusion import near_labelled
@@ -62,9 +64,23 @@ def check_teacher(text: str, settings: Settings) -> None:
             what = f"the task {spec.task}" if spec.task != LABELS else given[0]
             raise SettingsError(f"the teacher {text!r}: {encoder.name} is not trained, so {what} is not for it")
     else:
+        _check_options(text, encoder)
         own = settings.of_network(spec.encoder, spec.settings)
         Network(Shape(1, own.hidden, 2, encoder=own.encoder, head=own.head), Rng(0))
     make_view(spec.settings.get("view", settings.view))
+
+
+def _check_options(text: str, encoder: Spec) -> None:
+    """Refuse what stands after an encoder and is a setting neither of it nor of its network."""
+    own = settings_of(ENCODERS[encoder.name])
+    for option in encoder.options:
+        name, equals, _ = option.partition("=")
+        if name not in own and equals:
+            known = sorted({*own, *OF_NETWORK, "seed"})
+            near = difflib.get_close_matches(name.lower(), known, n=2, cutoff=0.6)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+            view = "; a view's own settings follow a slash: view=knn/k=20" if "view=" in text and not near else ""
+            raise SettingsError(f"{text!r}: {name} is not a setting of {encoder.name} or its network; {hint}{view}")
 
 
 def classify(context: Context, spec: TeacherSpec, training: np.ndarray | None = None) -> Trained:
