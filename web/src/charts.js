@@ -153,16 +153,18 @@ function trustFacts({ trust: found, tasks }) {
 
 export function pool(page) {
   if (!page.pool?.length) return null;
-  const rows = [...page.pool].sort((a, b) => b.accuracy - a.accuracy);
+  const rows = [...page.pool].sort((a, b) => a.log_loss - b.log_loss);
   const kept = rows.filter((row) => row.kept > 0);
   const cost = rows.reduce((sum, row) => sum + (row.seconds), 0);
   const values = rows.map((row) => row.accuracy);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const width = (v) => 8 + (92 * (v - low)) / (high - low || 1);
-  return section("pool", "How the pool was found", ["The ", term("automatic pool", "pool"), ` tried ${plural(rows.length, "teacher")}`, ` in ${number(cost, 0)} seconds`, `. It kept the ${count(kept.length)} whose mean answer fits the held-out labels best; these need not be the best ones alone.`],
+  return section("pool", "How the pool was found", ["The ", term("automatic pool", "pool"), ` tried ${plural(rows.length, "teacher")}`, ` in ${number(cost, 0)} seconds`, `. It kept the ${count(kept.length)} whose mean answer fits the held-out labels best (the share says how often each was among the best few); these need not be the best ones alone.`],
     figure("Candidates", `held-out accuracy; bars from ${percent(low)} to ${percent(high)}`, h("div", { class: "scroll" }, h("table", { class: "bars pool" }, h("caption", { class: "hidden" }, "What was tried"),
+      h("thead", null, h("tr", null, ["teacher", "", "right", "log-loss", "share", "took", ""].map((name) => h("th", { scope: "col", class: name && name !== "teacher" ? "num" : null }, name)))),
       h("tbody", null, rows.map((row) => h("tr", { class: row.kept ? "kept-row" : null }, h("th", { scope: "row", title: row.name }, teacher(row.name)),
         h("td", null, h("span", { class: "bar" }, h("i", { style: { width: `${width(row.accuracy)}%` } }))), h("td", { class: "num" }, percent(row.accuracy)),
+        h("td", { class: "num" }, number(row.log_loss, 3)), h("td", { class: "num" }, percent(row.share, 0)),
         h("td", { class: "num quiet" }, `${number(row.seconds, 1)} s`),
         h("td", null, row.kept ? h("b", { class: "good" }, page.seeds.length > 1 ? `kept by ${count(row.kept)} of ${count(page.seeds.length)}` : "kept") : h("span", { class: "quiet" }, "left out")))))))));
 }

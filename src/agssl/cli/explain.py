@@ -107,7 +107,8 @@ def _node(found: Explanation, args: argparse.Namespace) -> None:
 def _vouchers(found: Explanation) -> list[str]:
     """On which of the labelled nodes near by each teacher was right, the most trusted first."""
     count = len(found.witnesses)
-    near = f"of the {count} labelled nodes nearest to it, held out when the teachers answered:"
+    near = f"of the {count} labelled nodes nearest to it, held out when the teachers answered"
+    near += ":" if found.by_witnesses else " (these weights do not read them; those of local and both do):"
     lines = []
     for o in found.opinions:
         right = found.right(o.task)

@@ -10,6 +10,7 @@ import numpy as np
 from agssl.base.errors import GraphError
 from agssl.data.graph import Graph
 from agssl.explain.witnesses import Witness, witnesses
+from agssl.integrate import INTEGRATORS
 from agssl.metrics import softmax
 from agssl.store.fitted import FittedModel
 from agssl.store.run_writer import node_names
@@ -48,6 +49,7 @@ class Explanation:
     opinions: tuple[Opinion, ...]  # highest weight first
     neighbours: tuple[Neighbour, ...]
     witnesses: tuple[Witness, ...] = ()  # labelled nodes near by, nearest first
+    by_witnesses: bool = True  # whether the integration reads them for its weights
 
     def right(self, task: str) -> tuple[str, ...]:
         """The witnesses on which a teacher was right."""
@@ -104,6 +106,7 @@ def explain_node(fitted: FittedModel, graph: Graph, node: int | str) -> Explanat
         tuple(sorted(opinions, key=lambda o: -o.weight)),
         neighbours,
         witnesses(fitted, graph, index, node_names(graph)),
+        INTEGRATORS[fitted.settings.integration].reads_edges,
     )
 
 

@@ -108,13 +108,14 @@ def _class_names(graph: Graph, fitted: FittedModel) -> list[str]:
 
 
 def _pool(run: Run) -> list[dict[str, Any]]:
-    """What the automatic pool tried: each candidate, what it scored, how long it took, how many seeds kept it."""
+    """What the automatic pool tried: what each scored, its share in the selections, what it took, and who kept it."""
     tried = [one for seed in run.seeds for one in run.seed_metrics(seed).get("tried", ())]
     rows = []
     for name in dict.fromkeys(one["name"] for one in tried):
         group = [one for one in tried if one["name"] == name]
         row = {key: group[0].get(key) for key in ("name", "task", "encoder", "view")}
-        row |= {"accuracy": float(np.mean([one["accuracy"] for one in group]))}
+        row |= {key: float(np.mean([one[key] for one in group])) for key in ("accuracy", "log_loss")}
+        row |= {"share": sum(one["share"] for one in group) / len(run.seeds)}
         row |= {"seconds": sum(one["seconds"] for one in group), "kept": sum(bool(one["kept"]) for one in group)}
         rows.append(row)
     return rows
