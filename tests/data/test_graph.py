@@ -143,3 +143,17 @@ def test_info_counts_isolated_nodes_and_survives_without_features() -> None:
 def test_hiding_the_test_part_leaves_only_training_and_validation_labels(tiny_graph: Graph) -> None:
     hidden = tiny_graph.hide_test()
     assert np.flatnonzero(hidden.y >= 0).tolist() == [0, 1, 4, 5, 8, 9]
+
+
+def test_dense_columns_of_very_different_scale_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    rng = np.random.default_rng(0)
+    people = np.stack([rng.normal(35, 10, 40), rng.normal(60_000, 15_000, 40)], 1)
+    ring, y = np.stack([np.arange(40), (np.arange(40) + 1) % 40]), np.arange(40) % 2
+    Graph.from_arrays(ring, people, y)
+    assert "column 1 of the features varies 2," in caplog.text and "standardise them first" in caplog.text
+    caplog.clear()
+    Graph.from_arrays(ring, (people - people.mean(0)) / people.std(0), y)
+    words = (rng.random((40, 300)) < 0.02) * rng.integers(1, 400, (40, 300))
+    Graph.from_arrays(ring, words.astype(float), y)
+    Graph.from_arrays(ring, people, y, notify=False)
+    assert "varies" not in caplog.text

@@ -17,7 +17,7 @@ from agssl.base.errors import GraphError
 from agssl.data.columns.plain import Columns
 from agssl.data.labels import class_values, clean_labels
 from agssl.data.splits import Split, check_split
-from agssl.data.validate import as_features, check_node_names, clean_edges
+from agssl.data.validate import as_features, check_node_names, clean_edges, uneven_columns
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -146,6 +146,8 @@ class Graph:
             check_split(one, labels)
         if notify and str(report):
             log.warning("%s: %s", name, report)
+        if notify and columns is None and (text := uneven_columns(features)):
+            log.warning("%s: %s", name, text)
         if notify and found is not None and not 1 / FAR <= found.mean(dtype=np.float64) <= FAR:
             advice = "but a node counts itself with weight 1; divide the weights by a typical one"
             log.warning("%s: edge weights are %.3g on average, %s", name, found.mean(dtype=np.float64), advice)

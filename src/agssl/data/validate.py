@@ -23,6 +23,10 @@ LARGEST = 1e15  # of a feature: squares of larger ones, and products of their lo
 LEAST = 1e-30  # smaller ones may be zeros as 32-bit floats
 SPARSE_BELOW = 0.4  # density up to which sparse products beat dense ones (benchmarks/step.py)
 
+UNEVEN = 100  # times as much as another column, that one of dense features may vary
+FILLED = 0.1  # of the values of a column that are not 0, for it to be compared
+SAMPLED = 5000  # rows that are looked at
+
 
 @dataclass(frozen=True)
 class EdgeReport:
@@ -151,6 +155,28 @@ def as_features(x: Any) -> np.ndarray | sp.csr_matrix:
     if dense.size and np.count_nonzero(dense) < SPARSE_BELOW * dense.size:
         return sp.csr_matrix(dense)
     return dense.copy() if dense is x else dense
+
+
+def uneven_columns(x: np.ndarray | sp.csr_matrix) -> str:
+    """What to say where a column of dense features varies far more than another, which then hardly counts; else "".
+
+    Columns with few values that are not 0, such as words, are not compared.
+    """
+    if sp.issparse(x) or not len(x):
+        return ""
+    some = x if len(x) <= SAMPLED else x[:: len(x) // SAMPLED + 1]
+    spread = some.std(axis=0, dtype=np.float64)
+    at = np.flatnonzero(((some != 0).mean(axis=0) > FILLED) & (spread > 0))
+    if len(at) < 2:
+        return ""
+    most, least = at[spread[at].argmax()], at[spread[at].argmin()]
+    if spread[most] <= UNEVEN * spread[least]:
+        return ""
+    times = spread[most] / spread[least]
+    return (
+        f"column {most} of the features varies {times:,.0f} times as much as column {least}, which then hardly counts; "
+        "standardise them first, or give a table (pandas or CSV), whose columns are"
+    )
 
 
 def numbered_features(rows: Sequence[Mapping[int, float]], width: int) -> np.ndarray | sp.csr_matrix:
