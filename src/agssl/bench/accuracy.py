@@ -49,10 +49,7 @@ PAIRED = (
     "Differences to GCN are paired by seed: both saw the same split. On Cora, Citeseer and Pubmed all seeds share the "
     "public split, so intervals there are about training noise alone."
 )
-LABELS = (
-    "Which labels do what: training labels train every method. Validation labels choose its epochs (and its alpha, "
-    "where several are tried) and a temperature, which changes no answer. Beyond that they decide on:"
-)
+CHOSEN = "epochs, alphas, a temperature"  # by validation labels, for every method; the last one changes no answer
 
 _Paper = Callable[[str, str, str], paper.Published | None]
 
@@ -140,8 +137,8 @@ class AccuracyTable:
             if self.chosen and LF in methods and TS in methods:
                 chosen = [choose_scheme(scope, records, dataset, strategy, self.published) for dataset in datasets]
                 sheets.append(_chosen_sheet(title, chosen))
-        read = labels_note(scope, methods, datasets)
-        return Rendered(Table(sheets, rows, [self.paired, read, *notes(methods), *arxiv_note(datasets, rows)]))
+        sheets.append(labels_sheet(self.title, scope, methods, datasets))
+        return Rendered(Table(sheets, rows, [self.paired, *notes(methods), *arxiv_note(datasets, rows)]))
 
 
 def _all(scope: Scope, method: Method, datasets: tuple[str, ...], strategy: str) -> list[Cell]:
@@ -208,16 +205,17 @@ def notes(methods: tuple[Method, ...]) -> list[str]:
     return [f"{m.title} is missing: it is not part of this version." for m in methods if m.missing() is not None]
 
 
-def labels_note(scope: Scope, methods: tuple[Method, ...], datasets: tuple[str, ...]) -> str:
+def labels_sheet(title: str, scope: Scope, methods: tuple[Method, ...], datasets: tuple[str, ...]) -> Sheet:
     """Which labels each method reads for what."""
-    found: dict[str, list[str]] = {}
+    rows = []
     for method in methods:
         cells = [cell for dataset in datasets for cell in scope.cells(method, dataset)[:1]]
-        texts = dict.fromkeys(labels_read(cell.settings) or "nothing more" for cell in cells)
+        texts = dict.fromkeys(labels_read(cell.settings) for cell in cells)
         if texts:
-            found.setdefault(", or ".join(texts), []).append(method.title)
-    lines = "; ".join(f"{', '.join(titles)}: {text}" for text, titles in found.items())
-    return f"{LABELS} {lines}."
+            more = ", or ".join(text for text in texts if text)
+            rows.append((method.title, "learn", CHOSEN, more or "nothing"))
+    header = ("", "training labels", "validation labels choose", "and decide on")
+    return Sheet(f"{title}: which labels each method reads for what", header, tuple(rows), words=3)
 
 
 def arxiv_note(datasets: tuple[str, ...], rows: list[dict]) -> list[str]:
