@@ -39,7 +39,7 @@ from agssl.serve.answers import Answers
 from agssl.serve.predictor import Asked, Predictor
 from agssl.shipped import settings_for
 from agssl.store.checkpoints import Record
-from agssl.store.fitted import FittedModel, judged, load_fitted, save_fitted
+from agssl.store.fitted import FittedModel, judged, load_with_graph, save_fitted
 from agssl.store.run import Run
 from agssl.store.run_writer import columns, records
 from agssl.train.infer import infer
@@ -451,7 +451,7 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
     def _result(self) -> dict[str, Any]:
         return fit_result(self.fitted_, getattr(self, "graph_", None))
 
-    def save(self, path: str | Path, *, teachers: bool = True) -> None:
+    def save(self, path: str | Path, *, teachers: bool = True, graph: bool = False) -> None:
         """Write the fitted model to one file (safetensors; no pickle).
 
         Args:
@@ -459,16 +459,18 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             teachers: with their networks, by which new nodes are weighed (`teacher_weights`, `explain`). Each adds as
                 much to the file as the student's own, and a split with folds has one per teacher and fold. Without
                 them, weights are known of the fitted nodes alone; predictions are the same.
+            graph: with the graph that was fitted, its features and labels included, so that the loaded model explains,
+                scores and draws it without being given it.
         """
         check_is_fitted(self, "fitted_")
-        save_fitted(self.fitted_, path, teachers=teachers)
+        save_fitted(self.fitted_, path, teachers=teachers, graph=self._own_graph() if graph else None)
 
     @classmethod
     def load(cls, path: str | Path) -> AGSSL:
         """A fitted estimator from a file that `save` wrote, or from the folder of a run of `agssl fit`.
 
         Of a run with several seeds it is the first; others are in its `seed-*/model.safetensors`. No code in the file
-        is run. The graph is not part of a model: a run's is opened again where it is needed; with a model from a file,
+        is run. A run's graph is opened again where it is needed. A file has it where `save` was asked to keep it; else
         `predict()` and `teacher_weights()` answer for the fitted nodes, and `embed`, `explain`, `score` and the plots
         take it, or another one, as `graph`.
 
@@ -481,9 +483,11 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
             (1797,)
         """
         run = Run.open(path) if Path(path).is_dir() else None
-        fitted = load_fitted(path) if run is None else run.fitted()
+        fitted, graph = load_with_graph(path) if run is None else (run.fitted(), None)
         model = cls(random_state=fitted.seed, **vars(fitted.settings))
         model._take(fitted)
+        if graph is not None:
+            model.graph_ = graph
         if run is not None:
             model.run_ = run
             model.history_ = {stage: records(found) for stage, found in run.history().items()}
@@ -494,8 +498,8 @@ class AGSSL(ClassifierMixin, BaseEstimator, Parameters):
         if not hasattr(self, "graph_"):
             if not hasattr(self, "run_"):
                 raise GraphError(
-                    "a loaded model does not carry its graph; pass it, as in model.embed(graph) or "
-                    "model.explain(node, graph)"
+                    "this model does not carry its graph; pass it, as in model.embed(graph) or "
+                    "model.explain(node, graph), or save models with it: model.save(path, graph=True)"
                 )
             self.graph_ = self.run_.graph()
         found: Graph = self.graph_

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from agssl import AGSSL, Graph
-from agssl.base.errors import AgsslError, GraphError
+from agssl.base.errors import AgsslError, DataError, GraphError
+from agssl.store.fitted import save_fitted
 from reference.graphs import blocks_graph, build, edge_list
 
 FAST = {"tasks": ("clu", "pairdis"), "hidden": 8, "epochs": 4, "lr": 0.05, "weights_from": "train"}
@@ -107,3 +111,37 @@ def test_a_broken_file_is_no_model(fitted: AGSSL, tmp_path: Path) -> None:
             AGSSL.load(path)
     with pytest.raises(AgsslError):
         AGSSL.load(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("split", ["fraction:0.3/0.3/0.4", "cv:3"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_model_can_bring_its_graph(split: str, sparse: bool, tmp_path: Path) -> None:
+    graph = blocks_graph(90)
+    x = sp.csr_matrix(graph.x) if sparse else graph.x
+    names = [f"n{k}" for k in range(graph.num_nodes)]
+    named = Graph.from_arrays(graph.adjacency(), x, graph.y, node_names=names)
+    model = AGSSL(method="gcn", epochs=3, hidden=4, split=split).fit(named)
+    model.save(tmp_path / "with", graph=True)
+    loaded = AGSSL.load(tmp_path / "with")
+    assert loaded.graph_.fingerprint == model.graph_.fingerprint
+    assert loaded.graph_.split.to_arrays().keys() == model.graph_.split.to_arrays().keys()
+    for name, nodes in model.graph_.split.to_arrays().items():
+        np.testing.assert_array_equal(loaded.graph_.split.to_arrays()[name], nodes)
+    assert loaded.score() == model.score() and loaded.explain("n3") == model.explain("n3")
+    np.testing.assert_array_equal(loaded.embed(), model.embed())
+    assert loaded.verdict() == model.verdict()
+
+
+def test_a_graph_that_does_not_belong_to_the_model_is_refused(tmp_path: Path) -> None:
+    model = AGSSL(method="gcn", epochs=2, hidden=4).fit(blocks_graph(60))
+    save_fitted(model.fitted_, tmp_path / "mixed", graph=blocks_graph(90))
+    with pytest.raises(DataError, match="is damaged .*the graph is another one"):
+        AGSSL.load(tmp_path / "mixed")
+    model.save(tmp_path / "whole", graph=True)
+    with safe_open(tmp_path / "whole", framework="pt") as file:
+        header, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for name, tensor in tensors.items():
+        if name in ("graph.indptr", "graph.indices", "graph.y", "graph.x"):
+            save_file(tensors | {name: tensor[:-1].clone()}, tmp_path / "damaged", header)
+            with pytest.raises(DataError, match="is damaged"):
+                AGSSL.load(tmp_path / "damaged")

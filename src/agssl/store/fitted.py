@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from agssl.base.atomic import write_bytes
-from agssl.base.errors import AgsslError, DataError
+from agssl.base.errors import AgsslError, DataError, GraphError
 from agssl.config import Settings, renamed
 from agssl.data.columns import Columns
 from agssl.data.graph import Graph
@@ -28,6 +28,7 @@ from agssl.integrate.sets import Conformal
 from agssl.metrics import Decision, decided
 from agssl.ops.seen import Seen
 from agssl.store.checkpoints import Record
+from agssl.store.kept_graph import PREFIX, graph_tensors, kept_graph
 from agssl.store.networks import read_network, tensors_below
 from agssl.store.teachers import KeptTeachers
 
@@ -151,8 +152,8 @@ def together(answers: Iterable[tuple[FittedModel, np.ndarray]]) -> tuple[np.ndar
     return probabilities, decided(probabilities, decision)
 
 
-def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True) -> None:
-    """Write a fitted model, whole or not at all; its teachers' networks may be left out."""
+def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True, graph: Graph | None = None) -> None:
+    """Write a fitted model, whole or not at all; its teachers' networks may be left out, and its graph be with it."""
     tensors: dict[str, Tensor] = {f"model.{k}": v.contiguous() for k, v in fitted.model.state_dict().items()}
     tensors["logits"] = torch.from_numpy(np.ascontiguousarray(fitted.logits))
     tensors["teacher_logits"] = torch.from_numpy(np.ascontiguousarray(fitted.teacher_logits))
@@ -190,11 +191,19 @@ def save_fitted(fitted: FittedModel, path: str | Path, *, teachers: bool = True)
         about["seen"] = fitted.seen.about()
     if fitted.columns is not None:
         about |= fitted.columns.to_dict()
+    if graph is not None:
+        own, about["graph"] = graph_tensors(graph)
+        tensors |= own
     write_bytes(Path(path), save(tensors, {"format": "agssl", "schema": str(SCHEMA), "about": json.dumps(about)}))
 
 
 def load_fitted(path: str | Path) -> FittedModel:
     """Read a fitted model; a file that is not one, or is damaged or too new, is an error that says so."""
+    return load_with_graph(path)[0]
+
+
+def load_with_graph(path: str | Path) -> tuple[FittedModel, Graph | None]:
+    """The same with the graph that it was fitted to, where the file has it."""
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
@@ -205,7 +214,16 @@ def load_fitted(path: str | Path) -> FittedModel:
                     f"{path} has schema {header['schema']}, but this version reads up to {SCHEMA}; upgrade agssl"
                 )
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-        return _fitted(tensors, json.loads(header["about"]), int(header["schema"]))
+        about = json.loads(header["about"])
+        fitted = _fitted(tensors, about, int(header["schema"]))
+        if "graph" not in about:
+            return fitted, None
+        graph = kept_graph(tensors_below(PREFIX, tensors), about["graph"], fitted.columns)
+        if graph.num_nodes != len(fitted.logits):
+            raise ValueError("the graph is another one")
+        return fitted, graph
+    except GraphError as error:
+        raise DataError(f"the model {path} is damaged: {error}; fit again") from error
     except AgsslError:
         raise
     except (OSError, SafetensorError) as error:
