@@ -2,8 +2,7 @@
 
     python benchmarks/readme.py [--readme FILE] [--page FILE] [--pool FILE] [--picture FILE]
 
-All are made of the records in results/bench; in docs/pool.md, GCN and the paper's pool are those of
-studies/trust.py. A dataset that lacks one of the table's methods is left out.
+All are made of the records in results/bench. A dataset that lacks one of the table's methods is left out.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from agssl.base.jsonl import read_json_lines
 from agssl.bench import paper
 from agssl.bench.accuracy import choose_scheme
 from agssl.bench.graphs import outcomes_of
@@ -45,7 +42,7 @@ POOL_GRAPHS = (
     *(f"practice/{name}.npz" for name in ("minesweeper", "blogcatalog", "cora_ml", "acm")),
     *("cora", "citeseer"),
 )
-SEVEN_HEADER = "| | seeds | GCN | paper's pool | auto | quick |"
+SEVEN_HEADER = "| | seeds | GCN | paper's pool | auto | quick | auto over paper's pool |"
 SEVEN = ("cora", "citeseer", "pubmed", "photo", "cs", "physics", "computers")
 SERIES = {"mean single teacher": PAPER_TASKS} | {label: (method,) for label, method in NAMES.items()}
 
@@ -62,8 +59,7 @@ def main() -> None:
     put(args.page, HEADER, [table_row(dataset, scope, records) for dataset in PAPER_DATASETS])
     put(args.readme, SHORT_HEADER, [short_row(graph, records) for graph in SHORT])
     put(args.pool, POOL_HEADER, [pool_row(graph, records) for graph in POOL_GRAPHS])
-    study = [record for _, record in read_json_lines(ROOT / "studies" / "results" / "trust.jsonl")]
-    put(args.pool, SEVEN_HEADER, [seven_row(graph, records, study) for graph in SEVEN])
+    put(args.pool, SEVEN_HEADER, [seven_row(graph, scope, records) for graph in SEVEN])
     draw(scope, records, args.picture)
 
 
@@ -105,25 +101,25 @@ def pool_row(graph: str, records: Records) -> str | None:
     return f"| {' | '.join([title_of(graph), *means, str(difference(found['AGSSL auto'], best))])} |"
 
 
-def seven_row(graph: str, records: Records, study: list[dict[str, Any]]) -> str | None:
-    """A line of the paper's graphs, on the seeds that the pool and the study of trust have; the study's may lack."""
+def seven_row(graph: str, scope: Scope, records: Records) -> str | None:
+    """A line of the paper's graphs: the pools beside LF or TS of Table 1, whichever validation chooses."""
     found = outcomes_of(Scope(), records, graph)
     if not {"AGSSL auto", "AGSSL quick"} <= found.keys():
         return None
     auto, quick = found["AGSSL auto"].scores, found["AGSSL quick"].scores
-    arms = {
-        arm: {r["seed"]: 100 * r["accuracy"] for r in study if (r["graph"], r["arm"]) == (graph, arm)}
-        for arm in ("gcn", "lf", "ts")
+    scheme = choose_scheme(scope, records, graph, "jt", paper.table1).scheme
+    assert scheme is not None
+    theirs = {
+        name: {r["seed"]: 100 * r["test"]["accuracy"] for r in records.of(scope.cells(TABLE_METHODS[name], graph))}
+        for name in ("gcn", scheme.name)
     }
-    known = sorted(set(auto) & set(quick) & set(arms["gcn"]) & set(arms["ts"]))
-    seeds = known or sorted(set(auto) & set(quick))
-    mean = lambda scores: float(np.mean([scores[seed] for seed in seeds]))  # noqa: E731
-    theirs = ["", ""]
-    if known:
-        best = max((mean(arms[arm]), arm) for arm in ("lf", "ts") if set(seeds) <= set(arms[arm]))
-        theirs = [f"{mean(arms['gcn']):.1f}", f"{best[0]:.1f} ({best[1].upper()})"]
-    cells = [title_of(graph), str(len(seeds)), *theirs, f"{mean(auto):.1f}", f"{mean(quick):.1f}"]
-    return f"| {' | '.join(cells)} |"
+    seeds = sorted(set(auto) & set(quick) & set(theirs["gcn"]) & set(theirs[scheme.name]))
+    means = [float(np.mean([of[s] for s in seeds])) for of in (theirs["gcn"], theirs[scheme.name], auto, quick)]
+    over = np.array([auto[s] - theirs[scheme.name][s] for s in seeds])
+    error = f" ± {over.std(ddof=1) / len(over) ** 0.5:.2f}" if len(over) > 1 else ""
+    shown = [f"{mean:.1f}" for mean in means]
+    shown[1] += f" ({scheme.title.removeprefix('AGSSL-')})"
+    return f"| {' | '.join([title_of(graph), str(len(seeds)), *shown, f'{over.mean():+.2f}{error}'])} |"
 
 
 def table_row(dataset: str, scope: Scope, records: Records) -> str | None:
