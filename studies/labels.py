@@ -126,7 +126,7 @@ def table() -> str:
             else ""
             for arm, rs in by_arm.items()
         ]
-        judged_ = [r for r in by_arm["default"] if "low" in r]
+        judged_ = [r for arm in ("default", "quick") for r in by_arm[arm] if "low" in r]
         holds = f"{sum(r['low'] <= r['accuracy'] <= r['high'] for r in judged_)} of {len(judged_)}" if judged_ else ""
         lines.append(f"| {graph} | {labels} | {most} | " + " | ".join(means) + f" | {holds} |")
     return "\n".join(lines)
