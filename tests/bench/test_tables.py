@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from agssl.base.errors import SettingsError
-from agssl.bench.accuracy import TABLE1
+from agssl.bench.accuracy import TABLE1, labels_sheet
 from agssl.bench.cells import Cell
 from agssl.bench.methods import GCN, TABLE_METHODS, choose
 from agssl.bench.records import Records
@@ -153,10 +153,11 @@ def test_baselines_with_equal_labels_are_there_when_asked_for_and_else_leave_no_
     assert len({cell.key for cell in asked}) == 3 and len({cell.teacher_group for cell in asked}) == 1
 
 
-def test_a_table_says_which_labels_each_method_reads_for_what(tmp_path: Path) -> None:
+def test_a_table_says_which_labels_each_method_reads_for_what() -> None:
     names = ("gcn", "gcn-calibrated", "gcn-smoothed", "par", "average", "agssl-ts")
     scope = Scope(datasets=("cora", "computers"), seeds=(0,), methods=names, strategies=("jt",))
-    sheet = TABLE1.render(scope, Records(tmp_path)).table.sheets[-1]
+    methods = tuple(TABLE_METHODS[name] for name in names)
+    sheet = labels_sheet("Table 1", scope, methods, ("cora", "computers"))
     assert sheet.header == ("", "training labels", "validation labels choose", "and decide on")
     assert {row[0]: row[3] for row in sheet.rows} == {
         "GCN": "nothing",
@@ -167,5 +168,5 @@ def test_a_table_says_which_labels_each_method_reads_for_what(tmp_path: Path) ->
         "AGSSL-TS": "the teachers' calibration, the teachers' weights",
     }
     crossfit = replace(scope, methods=("agssl-ts",), changes={"weights_from": "crossfit"})
-    (_, row) = TABLE1.render(crossfit, Records(tmp_path)).table.sheets[-1].rows
+    (row,) = labels_sheet("Table 1", crossfit, (TABLE_METHODS["agssl-ts"],), ("cora",)).rows
     assert "the teachers' weights (by training labels held out in turn)" in row[3]

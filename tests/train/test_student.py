@@ -73,7 +73,7 @@ def test_the_squared_error_is_that_of_the_integrated_teacher() -> None:
 def test_the_mean_weight_by_degree_is_a_mean_over_those_nodes() -> None:
     degree = np.array([0, 1, 1, 5, 6])
     weights = torch.tensor([[1.0, 0.0], [0.2, 0.8], [0.4, 0.6], [0.5, 0.5], [0.9, 0.1]])
-    record = _weights_record(weights, degree_buckets(degree))
+    record = _weights_record(weights, torch.from_numpy(degree_buckets(degree)))
     assert record == pytest.approx(
         {
             "lambda0": 0.6, "lambda1": 0.4,

@@ -137,7 +137,8 @@ class AccuracyTable:
             if self.chosen and LF in methods and TS in methods:
                 chosen = [choose_scheme(scope, records, dataset, strategy, self.published) for dataset in datasets]
                 sheets.append(_chosen_sheet(title, chosen))
-        sheets.append(labels_sheet(self.title, scope, methods, datasets))
+        if any(row["mean"] is not None for row in rows):
+            sheets.append(labels_sheet(self.title, scope, methods, datasets))
         return Rendered(Table(sheets, rows, [self.paired, *notes(methods), *arxiv_note(datasets, rows)]))
 
 

@@ -287,8 +287,8 @@ def _read_edges(path: Path, ids: np.ndarray, nodes: Path, how: _How) -> tuple[np
         header = read_header(path, options)
         sides = end_columns(header, path, options)
         name = weights.column or weight_name(header)
-        if weights == WeightChoice():
-            say_unread(path, [column for column in number_columns(path, options) if column not in (*sides, name)])
+        if name is None and not weights.ignored:
+            say_unread(path, [column for column in number_columns(path, options) if column not in sides])
         weight = [] if weights.ignored or name is None else [name]
         required = [*sides, *(weight if weights.column is not None else [])]
         table = read_table(path, [*sides, *weight], required=required, only_text=True, options=options)

@@ -152,11 +152,11 @@ def as_number(value: Any) -> float | None:
 def network_weights(graph: Any, weight: str | None) -> np.ndarray | None:
     """The weights of a NetworkX graph's edges, in their order; None where no edge has one and none was asked for."""
     names = list(dict.fromkeys(str(name) for *_, values in graph.edges(data=True) for name in values))
-    key = weight or weight_name(names) or COLUMN
-    if weight is None:
+    key = weight or weight_name(names)
+    if key is None:
         first: dict[str, Any] = next((values for *_, values in graph.edges(data=True)), {})
-        others = [name for name in names if name not in (key, *DRAWN)]
-        say_unread("edges", [name for name in others if as_number(first.get(name)) is not None])
+        say_unread("edges", [name for name in names if name not in DRAWN and as_number(first.get(name)) is not None])
+        return None
     found = [(u, v, values.get(key)) for u, v, values in graph.edges(data=True)]
     if all(value is None for *_, value in found):
         if weight is not None and found:
