@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from agssl.data.graph import Graph
-from agssl.encoders import Shape
 from agssl.fitting.fit import FitResult
 
 
@@ -47,7 +46,7 @@ def pool_record(result: FitResult, graph: Graph, seconds: float) -> dict[str, An
     return {
         "teachers": list(fitted.task_names),
         **together(said, graph.y[nodes]),
-        "student": network_text(fitted.shape),
+        "student": fitted.shape.text,
         "seconds": round(seconds, 3),
         "tried": [asdict(one) for one in result.tried],
     }
@@ -74,14 +73,3 @@ def together(said: np.ndarray, truth: np.ndarray) -> dict[str, float | None]:
         "best_teacher": float(right.mean(1).max()),
         "mean_teacher": float(right.mean()),
     }
-
-
-def network_text(shape: Shape) -> str:
-    """A network as text names it.
-
-    >>> network_text(Shape(3, 64, 2, encoder="sage", feature_norm="l2"))
-    'sage:feature_norm=l2'
-    """
-    view = "" if shape.view == "given" else f":view={shape.view.replace(':', '/')}"
-    norm = "" if shape.feature_norm == "none" else f":feature_norm={shape.feature_norm}"
-    return f"{shape.encoder}{view}{norm}"

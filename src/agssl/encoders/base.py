@@ -44,6 +44,17 @@ class Shape:
     view: str = "given"  # what it reads as edges, see `agssl.ops.graph_views`
     nodes: int = 0  # of the graph it was trained on, for an encoder that knows nodes one by one; 0: any graph
 
+    @property
+    def text(self) -> str:
+        """The encoder, and what it reads and keeps in another way than usual, as `--student` takes it.
+
+        >>> Shape(3, 64, 2, encoder="sage", feature_norm="l2", view="knn:k=5").text
+        'sage:view=knn/k=5:feature_norm=l2'
+        """
+        view = "" if self.view == "given" else f":view={self.view.replace(':', '/')}"
+        norm = "" if self.feature_norm == "none" else f":feature_norm={self.feature_norm}"
+        return f"{self.encoder}{view}{norm}" + (f":skip_weight={self.skip_weight:g}" if self.skip_weight else "")
+
 
 @dataclass(frozen=True)
 class Pass:

@@ -174,7 +174,7 @@ def measure(fitted: FittedModel, graph: Graph) -> Metrics:
     metrics["per_class"] = [{"class": name} | row for name, row in zip(fitted.classes, figures, strict=True)]
     if fitted.decision is not None:
         metrics["decision"] = asdict(fitted.decision) | {"positive": fitted.classes[fitted.decision.positive]}
-    metrics["network"] = fitted.network
+    metrics["network"] = fitted.shape.text
     if fitted.settings.automatic:
         metrics["answers"] = "student" if fitted.student_logits is None else "teachers"
     means = None if fitted.weights is None else fitted.weights.mean(0, dtype="float64").tolist()

@@ -72,22 +72,6 @@ class FittedModel:
         answers = self.logits if self.unsmoothed is None else self.unsmoothed
         return answers if self.student_logits is None else self.student_logits
 
-    @property
-    def network(self) -> str:
-        """The encoder of `model` and what is not usual of it, as `--student` takes it.
-
-        >>> from agssl.encoders import Shape
-        >>> FittedModel.network.fget(type("Model", (), {"shape": Shape(3, 4, 2, encoder="sage", view="knn/k=5")}))
-        'sage:view=knn/k=5'
-        """
-        usual = Shape(self.shape.features, self.shape.hidden, self.shape.classes)
-        own = [
-            name
-            for name in ("view", "feature_norm", "skip_weight")
-            if getattr(self.shape, name) != getattr(usual, name)
-        ]
-        return ":".join([self.shape.encoder, *(f"{name}={getattr(self.shape, name)}" for name in own)])
-
     def decide(self, probabilities: np.ndarray) -> np.ndarray:
         """The class of each node, by number, given the probabilities of all classes."""
         return decided(probabilities, self.decision)
